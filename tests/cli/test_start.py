@@ -1,5 +1,6 @@
 """The command line starts before anything heavy is loaded."""
 
+import re
 import subprocess
 import sys
 
@@ -15,3 +16,17 @@ def test_subcommands_of_train_are_made_when_asked_for() -> None:
         "print(train._commands.cache_info().currsize, 'lpcfg' in group.commands['train'].commands)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "0 True\n"
+
+
+def test_the_help_of_train_says_defaults_and_only_what_the_kind_takes(run) -> None:
+    """Notes in square brackets are no markup of the terminal, and other kinds' values are not offered."""
+    texts = (run("train", kind, "--help").out for kind in ("lpcfg", "shag", "latent-tree"))
+    lpcfg, shag, tree = (" ".join(re.sub("│", " ", text).split()) for text in texts)
+    assert "[clustering, spectral, em: 16]" in lpcfg
+    assert "[default: left]" in lpcfg
+    assert "forms" in tree
+    assert "forms" not in shag
+    assert "NUMBER|auto" in tree
+    assert "NUMBER|auto" not in shag
+    assert "vectors --clusters" in shag
+    assert "vectors --clusters" not in tree

@@ -27,6 +27,7 @@ from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.nbest import nbest, rerank
+from latentgram.cli.options import MARKUP
 from latentgram.cli.parse import parse
 from latentgram.cli.sample import sample
 from latentgram.cli.score import score
@@ -92,7 +93,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="markdown",
+    rich_markup_mode=MARKUP,
 )
 app.add_typer(train.app, name="train")
 app.add_typer(data.app, name="data")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-import types
 import typing
 import warnings
 from collections.abc import Callable, Sequence, Sized
@@ -20,11 +19,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from typer.core import TyperGroup
 
-from latentgram.cli.options import ClusterAddress, NJobs, check_output, engine_of, faults_of
+from latentgram.cli.options import MARKUP, ClusterAddress, NJobs, check_output, engine_of, faults_of
 from latentgram.data.files import Precision
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import DEPENDENCIES, PHRASES, Kind, Recipe, kinds, learner_class, named
-from latentgram.kinds.settings import AUTO, Settings, defaults_of, fields_of
+from latentgram.kinds.settings import AUTO, Field, Settings, defaults_of, fields_of
 
 if TYPE_CHECKING:
     from latentgram.data.dependencies import DependencyTree
@@ -75,36 +74,43 @@ def _learners_of(kind: Kind) -> dict[str, str]:
 
 
 def _flags_of(kind: Kind) -> dict[str, inspect.Parameter]:
-    """One optional flag for each field that some learner of the kind knows."""
-    flags: dict[str, inspect.Parameter] = {}
+    """One optional flag for each field that some learner of the kind knows.
+
+    What the kind says of its own settings is closer than what the learner says for all kinds: their values and, if
+    its recipes agree, their meaning.
+    """
+    said: dict[str, tuple[Field, object]] = {}
+    own: dict[str, dict[str, Field]] = {}
     defaults: dict[str, dict[str, object]] = {}
-    meanings: dict[str, set[str]] = {}
     for learner, recipe in kind.recipes.items():
-        said, settings = learner_class(kind.name, learner), recipe.settings_class()
-        hints, usual = typing.get_type_hints(said, localns=_READ_FROM_FILES), defaults_of(settings)
-        for name, field in fields_of(said).items():
-            if name not in usual:
-                continue
-            defaults.setdefault(name, {})[learner.lower()] = usual[name]
-            meanings.setdefault(name, set()).add(fields_of(settings)[name].help)
-            if name in flags:
-                continue
-            option = typer.Option(help=field.help, show_default=False)
-            annotation: object = str | None
-            if field.word:
-                number = float if float in typing.get_args(hints[name]) else int
-                option.parser, option.metavar = _number_or(field.word, number), f"NUMBER|{field.word}"
-            elif not field.reader:
-                annotation = _flag_type(hints[name], field.choices)
-            flags[name] = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[annotation, option]
-            )
-    for name, known in defaults.items():
-        option = typing.get_args(flags[name].annotation)[1]
-        # What the kind says of its own settings is closer than what the learner says for all kinds.
-        meaning = meanings[name].pop() if len(meanings[name]) == 1 else str(option.help)
-        option.help = f"{meaning[0].upper()}{meaning[1:]}. {_defaults(known, len(kind.recipes))}".rstrip()
-    return flags
+        general, settings = learner_class(kind.name, learner), recipe.settings_class()
+        hints, known = typing.get_type_hints(general, localns=_READ_FROM_FILES), fields_of(settings)
+        for name, field in fields_of(general).items():
+            if name in known:
+                said.setdefault(name, (field, hints[name]))
+                own.setdefault(name, {})[learner] = known[name]
+                defaults.setdefault(name, {})[learner.lower()] = defaults_of(settings)[name]
+    return {
+        name: _flag(name, *said[name], list(own[name].values()), _defaults(defaults[name], len(kind.recipes)))
+        for name in said
+    }
+
+
+def _flag(name: str, said: Field, hint: object, own: Sequence[Field], note: str) -> inspect.Parameter:
+    """The flag of a field, as a learner says it for all kinds and the recipes of one kind say it."""
+    meanings = {field.help for field in own}
+    meaning = meanings.pop() if len(meanings) == 1 else said.help
+    option = typer.Option(help=f"{meaning[0].upper()}{meaning[1:]}. {note}".rstrip(), show_default=False)
+    annotation: object = str | None
+    if word := next((field.word for field in own if field.word), None):
+        number = float if float in typing.get_args(hint) else int
+        option.parser, option.metavar = _number_or(word, number), f"NUMBER|{word}"
+    elif not said.reader:
+        choices = dict.fromkeys(choice for field in own for choice in field.choices or ())
+        annotation = _flag_type(hint, tuple(choices))
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[annotation, option]
+    )
 
 
 def _defaults(known: dict[str, object], learners: int) -> str:
@@ -127,11 +133,12 @@ def _defaults(known: dict[str, object], learners: int) -> str:
     return f"[{'; '.join(notes)}]"
 
 
-def _flag_type(hint: object, choices: tuple[str, ...] | None) -> object:
-    """The type of a flag: the field's own, or a choice."""
-    if choices is not None:
+def _flag_type(hint: object, choices: tuple[str, ...]) -> object:
+    """The type of a flag: a choice if there are any, else a number, a truth value or text, or nothing."""
+    if choices:
         return Literal[choices] | None
-    return hint if isinstance(hint, types.UnionType) else typing.Union[hint, None]  # noqa: UP007
+    numbers = [each for each in typing.get_args(hint) or (hint,) if isinstance(each, type)]
+    return functools.reduce(lambda left, right: left | right, numbers, None)
 
 
 def _number_or(word: str, number: type[int] | type[float]) -> Callable[[str], float | str]:
@@ -354,7 +361,7 @@ def train(work: Work, engine: Engine) -> None:
 @functools.cache
 def _commands() -> dict[str, Any]:
     """The subcommands of all kinds."""
-    every = typer.Typer()
+    every = typer.Typer(rich_markup_mode=MARKUP)
     every.callback()(lambda: None)  # so that one command would be a group too
     for kind in kinds().values():
         if kind.command:

@@ -86,9 +86,13 @@ FORMS = Field(
     choices=("joined", "upos", "xpos", "words", "forms"),
 )
 VECTORS = Field(
-    "word vectors from raw text: a file written by 'latentgram train vectors'; or, except for latent trees, word "
-    "clusters: a file written by 'latentgram vectors --clusters', or the paths file of a Brown clustering program",
+    "word vectors from raw text: a file written by 'latentgram train vectors'",
     reader="latentgram.learn.reading:read_vectors",
+)
+VECTORS_OR_CLUSTERS = Field(
+    f"{VECTORS.help}; or word clusters: a file written by 'latentgram vectors --clusters', or the paths file of a "
+    "Brown clustering program",
+    reader=VECTORS.reader,
 )
 CLUSTERS = Field("number of word clusters used in symbols, if there are word vectors", at_least=1)
 VALENCY = Field("maximum number of children per side recorded in a symbol", at_least=0)

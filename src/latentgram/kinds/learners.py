@@ -41,7 +41,7 @@ class _Grammar(Settings):
 class _LatentGrammar(_Grammar):
     """Smoothing, and the features of spectral views."""
 
-    vectors: ClusterSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS_OR_CLUSTERS(None)
     backoff: float | None = fields.BACKOFF(None)
     pull: float | None = fields.PULL(None)
     features: str | None = fields.FEATURES(None)
@@ -60,7 +60,7 @@ class _Heads(Settings):
     """What the words of a dependency treebank become."""
 
     symbols: Symbols | None = fields.FORMS(None)
-    vectors: ClusterSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS_OR_CLUSTERS(None)
     clusters: int | None = fields.CLUSTERS(None)
 
 

@@ -36,7 +36,7 @@ class Latent(Trees, horizontal=1):
     """What grammars with hidden states share."""
 
     states: int = fields.STATES(16)
-    vectors: ClusterSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS_OR_CLUSTERS(None)
     backoff: float = fields.BACKOFF(10.0)
     pull: float = fields.PULL(5.0)
     scaling: float = fields.SCALING(5.0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Heads(TagSymbols):
     """What the words of a treebank become, with clusters."""
 
-    vectors: ClusterSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS_OR_CLUSTERS(None)
     clusters: int = fields.CLUSTERS(8)
 
     @property
