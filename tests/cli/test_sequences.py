@@ -157,7 +157,7 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     assert sum(int(unknown) for *_, unknown in sentence) == rows[0][1]
     assert by_word.err == ours.err
     table = run("ngram", "query", model, dev, "--words", "--to", "csv").out.splitlines()
-    assert table[0] == "sentence,word,log10_p,unknown"
+    assert table[0] == "sentence,position,word,log10_p,unknown"
     assert len(table) == 1 + len(dev.read_text().split()) + len(rows)
     assert "cannot be combined with" in run("ngram", "query", model, dev, "--words", "--ngrams").err
     grams = "".join(

@@ -23,7 +23,9 @@ export async function showPeople() {
   parts.push(html("h2", {}, disputes.length ? `To be decided: ${disputes.length}` : "To be decided"));
   if (disputes.length) parts.push(...disputes.map(dispute));
   else parts.push(html("p", { class: "soft" }, "Nothing: no sentence has two different trees."));
+  const opened = new Set([...at("people").querySelectorAll(".dispute[open]")].map((each) => each.dataset.sentence));
   at("people").replaceChildren(...parts);
+  for (const each of at("people").querySelectorAll(".dispute")) each.open = opened.has(each.dataset.sentence);
 }
 
 const brief = (words) => (words.length > 5 ? `${words.slice(0, 5).join(" ")} …` : words.join(" "));
@@ -42,7 +44,7 @@ function dispute({ sentence, words, trees }) {
     ...rival(tree.tree, trees.filter((other) => other !== tree).map((other) => other.tree), `The tree of ${nameOf(tree.annotator)}`),
     html("div", { class: "buttons" }, html("button", { onclick: singly(() => settle(sentence, tree.id)) }, "This one stays"),
       tree.place === "file" ? html("button", { title: "Open it, and correct it", onclick: () => openTree(words, tree.tree, { number: 0, text: tree.tree, from: "people" }) }, "Correct it …") : null)));
-  return html("details", { class: "dispute" }, html("summary", {}, words.join(" ")), html("div", { class: "pair" }, ...rivals));
+  return html("details", { class: "dispute", "data-sentence": sentence }, html("summary", {}, words.join(" ")), html("div", { class: "pair" }, ...rivals));
 }
 
 async function settle(sentence, chosen) {
