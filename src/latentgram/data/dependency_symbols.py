@@ -129,7 +129,7 @@ class WordSymbols:
         if upos is None and xpos is None:
             wanted = self.kind.upper() if self.kind in ("upos", "xpos") else "UPOS or XPOS"
             raise DataError(
-                f"the parser needs {wanted} tags: give it tagged sentences, or a tagger with Parser(model, tagger=…)"
+                f"the parser needs {wanted} tags: give it tagged sentences, or a tagger: Parser(model, tagger=…)"
             )
         if upos is None or xpos is None:
             tags = list(upos or xpos or ())
