@@ -36,7 +36,7 @@ from typing import Any
 
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
-import latentgram.lpcfg.parse.stages as cutting
+import latentgram.lpcfg.parse.stages as first_stages
 from harness import explain, peak, write_rows
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import WITH_CLOSING
@@ -91,7 +91,7 @@ def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[st
     """Milliseconds per sentence of each stage."""
     clock = Clock()
     stages = {
-        (cutting, "first_stage"): "first",
+        (first_stages, "first_stage"): "first",
         (cascade, "refine_chart"): "small",
         (cascade, "posteriors"): "full",
     }

@@ -19,7 +19,7 @@ from latentgram.errors import DataError
 from latentgram.view.notebook import pictures_html
 from latentgram.view.trees import draw
 
-HEAD_MARK, RELATION_MARK, TAG_MARK, LEMMA_MARK = WORD_MARKS = ("HeadProb=", "RelProb=", "TagProb=", "LemmaProb=")
+WORD_MARKS = ("HeadProb=", "RelProb=", "TagProb=", "LemmaProb=")
 """How the posteriors of arcs, of relations, of tags and of lemmas are written in MISC."""
 COLUMN_MARKS = {"upos": "UposProb=", "xpos": "XposProb=", "feats": "FeatsProb="}
 """How those of single columns are."""

@@ -30,8 +30,6 @@ from latentgram.errors import DataError
 Events = tuple[Ints, Ints, Ints]
 """The context, symbol and outcome at every word."""
 
-AUTO = "auto"
-"""The value of the setting `rare` that asks for a threshold chosen from the data."""
 _PRIOR = 1e-3
 
 

@@ -6,6 +6,7 @@ Each reader takes the files and the learner; the rows of the registry name them 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
+from functools import partial
 from pathlib import Path
 
 from latentgram.data.dependencies import DependencyTree
@@ -30,8 +31,8 @@ from latentgram.learn.fit import fit
 from latentgram.parallel import Engine
 from latentgram.progress import Progress
 from latentgram.sequences.compact import CompactNGram
-from latentgram.sequences.counting import count_ngrams, read_arpa
-from latentgram.sequences.estimation import count_for_model
+from latentgram.sequences.counting import read_arpa
+from latentgram.sequences.estimation import count_for_model, count_or_read
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.store import load
 
@@ -140,16 +141,9 @@ def read_automaton(
         _refuse_smoothing(learner, first)
         return read_arpa(first, strict=strict)
     if not counted:
-        if learner.smoothing not in (None, "none"):
-            counts = count_for_model(
-                [str(file) for file in files], order or 3, memory, temporary, progress, engine
-            )
-        elif engine is not None and engine.n_jobs > 1 and not is_table(files):
-            counts = count_ngrams(files, order=order or 3, cutoff=3, engine=engine)
-        else:
-            counts = NGramCounts.read(
-                files, order=order or 3, cutoff=3, memory=memory, temporary=temporary, progress=progress
-            )
+        unsmoothed = learner.smoothing in (None, "none")
+        read = partial(count_or_read, cutoff=3) if unsmoothed else count_for_model
+        counts = read([str(file) for file in files], order or 3, memory, temporary, progress, engine)
         return fit(BackoffNGram, counts, by=learner, progress=progress)
     stored = load(first)
     if isinstance(stored, NGramCounts):

@@ -40,8 +40,6 @@ from latentgram.parallel import Engine, InProcess, shards
 from latentgram.parser.parser import BATCH, Parser
 from latentgram.view.trees import outline
 
-FORMATS = ("brackets", "conllu", "json", "outline")
-"""The names of the output formats."""
 _FEW = 10
 """Numbers of sentences that are told."""
 LIST_BATCH = 8
@@ -283,7 +281,7 @@ def write_answers(
 
 
 def render(parse: Parse, form: str | None = None, probabilities: bool = False) -> str:
-    """A parse in one of `FORMATS`, with its line ends; by default brackets or CoNLL-U, as fits the tree."""
+    """A parse as brackets, CoNLL-U, JSON or an outline, with its line ends; by default one of the first two."""
     constituency = isinstance(parse.tree, Tree)
     form = form or ("brackets" if constituency else "conllu")
     if form == "json":

@@ -97,10 +97,8 @@ def count_for_model(
     engine: Engine | None = None,
 ) -> NGramCounts:
     """All n-grams of text, or those of a table; with `memory`, refused if a model of them does not fit into it."""
-    if engine is not None and engine.n_jobs > 1 and memory is None and not is_table(files):
-        return count_ngrams(files, order=order, engine=engine)
     if memory is None or is_table(files):
-        return NGramCounts.read(files, order=order, progress=progress)
+        return count_or_read(files, order, progress=progress, engine=engine)
     return count_files(
         files,
         cutoffs_of(order, 1, all_bigrams=True),
@@ -109,6 +107,24 @@ def count_for_model(
         progress=progress,
         row_bytes=MODEL_BYTES,
         advice="give more, or write the model as an ARPA file, which needs no more than the memory given",
+    )
+
+
+def count_or_read(
+    files: list[str],
+    order: int,
+    memory: int | str | None = None,
+    temporary: PathLike | None = None,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+    *,
+    cutoff: int = 1,
+) -> NGramCounts:
+    """The n-grams of text, or those of a table; several workers count text, without a limit of `memory`."""
+    if engine is not None and engine.n_jobs > 1 and memory is None and not is_table(files):
+        return count_ngrams(files, order=order, cutoff=cutoff, engine=engine)
+    return NGramCounts.read(
+        files, order=order, cutoff=cutoff, memory=memory, temporary=temporary, progress=progress
     )
 
 
