@@ -36,7 +36,10 @@ def test_what_is_no_question_is_refused(given: tuple[Any, Any, Any], kind: type[
 def test_the_learner_has_a_default() -> None:
     """The one that `latentgram train` takes without --by."""
     assert lg.fit(lg.LPCFG, TREES).provenance.learner == "Clustering"
-    assert lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0)).provenance.learner == "Counting"
+    heads = lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0))
+    assert heads.provenance.learner == "EM"
+    assert heads.states > 2, "the default is not the weakest learner of all, which has no hidden states"
+    assert heads.is_distribution
     with pytest.raises(lg.UnsupportedPair, match="there is no learner for ArcWeights"):
         lg.fit(lg.ArcWeights, TREES)
 

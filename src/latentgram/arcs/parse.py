@@ -67,7 +67,7 @@ class ArcAnalysis(Analysis):
         return super().no_parse if self.model.projective else NoParse(f"no tree satisfies: {self.known}")
 
     def tree_logprob(self, heads: Heads) -> float:
-        """log p(tree | sentence), and what is known of it."""
+        """log p(tree | sentence, constraints)."""
         score = max(scores.of_heads(heads) for scores in self.cases)
         return self.model.scale * score - self.total.log_total
 

@@ -80,7 +80,7 @@ class Parsing(Workers):
         None, "Number of distinct trees among 100 samples, the most frequent first.", min=1, max=100
     )
     seed: int = option(0, "Seed of the samples.", min=0)
-    constraints: Path | None = option(None, "Constraints on each sentence, as JSON lines (see `Constraints`).")
+    constraints: Path | None = option(None, "Constraints on each sentence, as JSON lines (see above).")
     partial: bool = flag("--partial", "Square brackets in the text mark known phrases: The [NP old man ] …")
     decoder: Decoders | None = option(None, "Criterion for the best tree; the default depends on the model.")
     pruning: Prunings | None = option(
@@ -161,6 +161,10 @@ def parse(asked: Parsing) -> None:
     Grammars with hidden states prune the chart: log p(sentence) is a lower bound then, and posteriors are those
     among the trees that were left. `--to json` marks this by "pruned"; with --probabilities the number of such
     sentences is reported at the end. --exact prunes nothing.
+
+    With --constraints, each line has those of one sentence: {"spans": [[0, 2, "NP"]], "tags": {"2": "VB"},
+    "heads": {"1": 2}}, and forbidden_spans, forbidden_tags and forbidden_heads as lists. Spans and tags count
+    words from 0, and a span excludes its end; heads count them from 1, with 0 as the root.
 
     With --output, results are written to FILE.part, which is renamed to FILE at the end. If the run is
     interrupted, the same command with --resume continues where it stopped, provided that the model, the settings

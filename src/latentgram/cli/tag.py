@@ -59,7 +59,7 @@ class Tagging(Workers):
     )
     seed: int = option(0, "Seed of the samples.", min=0)
     constraints: Path | None = option(
-        None, "Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."
+        None, "Required and forbidden tags of each sentence, as JSON lines (see above)."
     )
     conllu: bool = flag("--conllu", "Write CoNLL-U, with UPOS, XPOS and FEATS in their columns.")
     json: bool = flag("--json", "Write JSON lines: words, tags, features, their posteriors, log-probabilities.")

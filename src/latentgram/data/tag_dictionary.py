@@ -69,7 +69,7 @@ class TagDictionary:
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike], *, column: int = 1, at_least: int = 5) -> TagDictionary:
-        """From files of tagged sentences (a word and its tags a line)."""
+        """From files of tagged sentences (one word with its tags per line)."""
         sentences = list(read_tagged(paths, column=column))
         if not sentences:
             raise DataError("there are no tagged sentences to make a dictionary from", path=expand(paths)[0])

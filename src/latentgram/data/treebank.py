@@ -188,7 +188,7 @@ class Treebank(Sequence[Item], Generic[Item]):
         )
 
     def clean(self) -> tuple[Treebank[Tree], Cleaning]:
-        """Phrase-structure trees without empty elements, function tags and indices, and how many there were.
+        """The constituency trees without empty elements, function tags and indices, and how many were removed.
 
         >>> tree = Tree("NP-SBJ", (Tree("NN", word="cats"), Tree("-NONE-", word="*T*-1")))
         >>> print(Treebank.of([tree]).clean()[0][0])

@@ -76,7 +76,7 @@ class MBR:
         return np.asarray(heads)
 
     def k_best(self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None) -> tuple[Ints, Floats]:
-        """[at most count, N] the heads of the best trees, best first, and what they are worth."""
+        """[at most count, N] the heads of the best trees, best first, and their gains."""
         heads, merits = k_best_heads(self.scores(arcs, roots, mask), count)
         return np.asarray(heads), np.asarray(merits)
 

@@ -202,7 +202,7 @@ class Kind:
         reads: Reads | None = None,
         chooses: bool | str = False,
     ) -> Kind:
-        """The row with one more recipe, whose settings are a class of the family's `settings`.
+        """The row with another recipe, whose settings are a class of the family's `settings`.
 
         >>> row = Kind("latentgram.arcs.model:Model", DEPENDENCIES).by("MIRA", ".mira:learn_arcs", "MIRAArcs")
         >>> row.recipes["MIRA"].function, row.recipes["MIRA"].settings
@@ -212,31 +212,31 @@ class Kind:
         return replace(self, recipes={**self.recipes, learner: recipe})
 
     def trained(self, command: str, help: str, use: str = "") -> Kind:
-        """The row with its name behind `latentgram train`."""
+        """The row with its name in `latentgram train`."""
         return replace(self, command=command, help=help, use=use)
 
     def holding(self, *parts: str) -> Kind:
-        """The row with further classes in its files."""
+        """The row with other classes that its files may contain."""
         return replace(self, parts=tuple(str(self._place(part)) for part in parts))
 
     def parsing(self, parser: str, *, needs_tags: bool = False, segmenter: str = "", own_tagger: str = "") -> Kind:
-        """The row with what parses by it."""
+        """The row with the class that parses with the model."""
         return self._with(parser=parser, needs_tags=needs_tags, segmenter=segmenter, own_tagger=own_tagger)
 
     def about(self, over: str, mass: str = "", *, deviation: str = "") -> Kind:
-        """The row with what its probabilities are of."""
+        """The row with what the model is a distribution over."""
         return self._with(over=over, mass=mass, deviation=deviation)
 
     def updated(self, update: str, updates: str = "") -> Kind:
-        """The row with what learns more trees at once, and for which of its models."""
+        """The row with the function that updates a model with more trees, and the models for which it works."""
         return self._with(update=update, updates=updates)
 
     def seen(self, inspect: str, reader: str = "") -> Kind:
-        """The row with what looks inside, and what reads word by word."""
+        """The row with the functions that inspect a model, and that read a sentence word by word."""
         return self._with(inspect=inspect, reader=reader)
 
     def rating(self, raters: Mapping[str, tuple[Settings, ...]] | None = None) -> Kind:
-        """The row of what rates trees, with the names that rerankers have for it."""
+        """The row of a model that rates trees, with its names in rerankers."""
         return replace(self, rates=True, raters=raters or {})
 
     def model_class(self) -> type[Model]:

@@ -277,7 +277,7 @@ class Gradient(_CountedStates, _Heads):
 
 @dataclass(frozen=True, repr=False)
 class Perceptron(Settings):
-    """The former name of what learns taggers (now `Gradient`) and rerankers (now `MIRA`).
+    """The former name of the learner of taggers (now `Gradient`) and of rerankers (now `MIRA`).
 
     >>> Perceptron(passes=5).passes
     5

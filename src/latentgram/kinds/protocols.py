@@ -66,7 +66,7 @@ class WordTagger(Model, Protocol):
     def fill(
         self, sentences: Sequence[Sentence], known: Known
     ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
-        """Sentences with tags where they had none, and how sure these are."""
+        """Sentences with tags where they had none, and the confidence of these tags."""
 
 
 @runtime_checkable

@@ -330,8 +330,8 @@ _SHARED_ARRAYS = ("rules", "lexicon")
 class Ensemble(Summarised):
     """L-PCFGs with the same symbols, rules, lexicon and treatment of rare words.
 
-    p(sentence) is the mean of theirs. p(tree | sentence) chooses each rule of a tree by the geometric mean of what
-    they say of it, and is normalised over the trees of the sentence (parse/cascade.py).
+    p(sentence) is the mean of theirs. p(tree | sentence) chooses each rule of a tree by the geometric mean of
+    their probabilities for it, and is normalised over the trees of the sentence (parse/cascade.py).
 
     >>> Ensemble(())
     Traceback (most recent call last):

@@ -106,7 +106,7 @@ class Parser(Summarised):
 
     @cached_property
     def backend(self) -> Backend:
-        """What does the work."""
+        """The engine that parses with the model."""
         made = cast("Callable[..., Backend]", named(self.kind.parser))
         return made(self.model, self.decoder, *((self.pruning, self.limit_seconds) if self.kind.prunes else ()))
 
@@ -160,7 +160,7 @@ class Parser(Summarised):
         return self.tagger
 
     def parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
-        """Parse sentences together, each with what is known of it."""
+        """Parse sentences together, each with its constraints."""
         known = [_known(sentence, told, {}) for sentence, told in batch]
         sentences, sure = self._tagged([sentence for sentence, _ in batch], known)
         return self._finished(self.backend.parse(sentences, known), sure, known)
@@ -176,7 +176,7 @@ class Parser(Summarised):
     def _asked(
         self, sentence: SentenceLike, known: Constraints | None, parts: dict[str, object]
     ) -> tuple[Sentence, TagPosteriors | None, Constraints | None]:
-        """One sentence with tags, how sure these are, and what is known of it."""
+        """One sentence with tags, the confidence of these tags, and its constraints."""
         words = self._sentence(sentence)
         told = _known(words, known, parts)
         (tagged,), (sure,) = self._tagged([words], [told])
@@ -376,9 +376,10 @@ def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, objec
     """The constraints of a sentence, given whole or in parts; None if there are none."""
     if parts and known is not None:
         raise SettingError("give constraints either as a Constraints or as single arguments, not both")
-    unknown = sorted(set(parts) - {field.name for field in dataclasses.fields(Constraints)}) if parts else []
+    names = [field.name for field in dataclasses.fields(Constraints)] if parts else []
+    unknown = sorted(set(parts) - set(names))
     if unknown:
-        raise SettingError(f"there is no constraint {unknown[0]!r}; see Constraints")
+        raise SettingError(f"there is no constraint {unknown[0]!r}; known: {', '.join(names)}")
     known = Constraints.read(parts) if parts else known
     if not known:
         return None

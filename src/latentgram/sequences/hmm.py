@@ -234,7 +234,7 @@ class HMM(Summarised):
     def posteriors(self, lattice: Lattice) -> tuple[Floats, Floats]:
         """p(tag | sentence) of each entry of a lattice, and log p of each sentence.
 
-        The lattice has one row of emissions a token, so expected counts of emissions are posteriors of tokens.
+        The lattice has one row of emissions per token, so expected counts of emissions are posteriors of tokens.
         """
         chain = Chain(self.transition, lattice.start, lattice.tag, lattice.prob)
         counts = chain._replace(transition=np.zeros_like(self.transition), prob=np.zeros_like(lattice.prob))

@@ -12,11 +12,11 @@ _AUTOMATA, _PRODUCT = ".learning:learn_automata", ".product:learn_product"
 
 KINDS = [
     Kind("latentgram.shag.model:SHAG", DEPENDENCIES, streams=True)
-    .by("Counting", ".counting:count_shag", "CountingSHAG")
-    .by("Spectral", _AUTOMATA, "SpectralSHAG", chooses=True)
     .by("EM", _AUTOMATA, "EMSHAG", chooses=True)
+    .by("Spectral", _AUTOMATA, "SpectralSHAG", chooses=True)
     .by("Clustering", _AUTOMATA, "ClusteringSHAG")
-    .trained("shag", "A split head-automata grammar from a dependency treebank.")
+    .by("Counting", ".counting:count_shag", "CountingSHAG")
+    .trained("shag", "Split head automata with hidden states (or without, by counting): a dependency parser.")
     .holding("latentgram.sequences.statistics:SequenceCounts", ".relations:Relations")
     .parsing(_PARSER, needs_tags=True)
     .about("dependency trees with their symbols", _MASS)

@@ -86,7 +86,7 @@ class SHAG(HeadGrammar):
 
     @property
     def is_distribution(self) -> bool:
-        """Whether the probabilities of all trees sum to at most one, as those of coordinates need not."""
+        """Whether the probabilities of all trees sum to at most one; in spectral grammars they may not."""
         return self.nonnegative
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
@@ -122,7 +122,7 @@ class SHAG(HeadGrammar):
         )
 
     def sequences(self, trees: Trees, head: str, direction: int) -> list[list[str]]:
-        """The symbols of the modifiers that a head has in trees, nearest first, of each of its words.
+        """The modifiers of each occurrence of a head in trees, as symbols, nearest first.
 
         >>> import latentgram as lg
         >>> bank = lg.demo_dependencies(50, seed=1)

@@ -104,7 +104,7 @@ class Tagger(Summarised):
         return dataclasses.replace(self, **tables, margin=None if self.margin is None else self.margin * scale)
 
     def tag(self, sentence: SentenceLike, decoder: str = "viterbi", known: Constraints | None = None) -> Tagging:
-        """The best tags of a sentence with their posteriors; of what is `known` the tags count."""
+        """The best tags of a sentence with their posteriors; of the constraints `known` only tags apply."""
         return next(self._taggings([Sentence.of(sentence)], decoder, [known]))
 
     def tag_all(
@@ -116,13 +116,13 @@ class Tagger(Summarised):
             yield from self._taggings(chunk, decoder, list(islice(told, TOGETHER)))
 
     def annotate(self, sentences: Sequence[Sentence], known: Known = ()) -> list[tuple[Sentence, Floats]]:
-        """Sentences with tags in place of what they had, and the posterior of each XPOS and UPOS together."""
+        """Sentences with new tags, and the posterior of each XPOS and UPOS together."""
         return [(tagged, sure.together) for tagged, sure in self.annotated(sentences, known)]
 
     def annotated(
         self, sentences: Sequence[Sentence], known: Known = ()
     ) -> Iterator[tuple[Sentence, TagPosteriors]]:
-        """Sentences with tags in place of what they had, and the posteriors of these in each column."""
+        """Sentences with new tags, and their posteriors in each column."""
         for sentence, _, columns, sure in self._best(sentences, "viterbi", known):
             xpos, upos, feats = columns
             each = {name: share for name, column, share in zip(_NAMES, columns, sure.T[1:], strict=True) if column}
@@ -132,7 +132,7 @@ class Tagger(Summarised):
     def fill(
         self, sentences: Sequence[Sentence], known: Known
     ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
-        """Sentences with tags where they had none, and how sure these are."""
+        """Sentences with tags where they had none, and the confidence of these tags."""
         filled: list[Sentence] = list(sentences)
         sure: list[TagPosteriors | None] = [None] * len(filled)
         bare = [number for number, sentence in enumerate(filled) if sentence.tags is None]
@@ -221,7 +221,7 @@ class Tagger(Summarised):
         return listed
 
     def posteriors(self, sentence: SentenceLike, known: Constraints | None = None) -> Floats:
-        """[words, tags] p(tag | sentence), and what is known of it."""
+        """[words, tags] p(tag | sentence, constraints)."""
         words = Sentence.of(sentence)
         start, tag, _, posterior = self._run([words], "viterbi", [known])
         result = np.zeros((len(words), len(self.xpos)))

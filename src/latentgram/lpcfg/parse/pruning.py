@@ -101,7 +101,7 @@ class Pruning:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is cut at all.
+        """Whether nothing is pruned.
 
         >>> Pruning.none().exact, Pruning().exact, Pruning.two_stage().exact
         (True, False, False)
