@@ -129,7 +129,7 @@ def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form 
     """A summary of a model, or what is asked for of its inside."""
     import latentgram
     from latentgram.cli.console import say
-    from latentgram.errors import DataError
+    from latentgram.errors import DataError, a_or_an
     from latentgram.kinds.kind import find_kind
     from latentgram.kinds.looks import refuse
     from latentgram.kinds.protocols import Summarising
@@ -137,7 +137,7 @@ def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form 
     stored = latentgram.load(file)
     if request is None:
         if not isinstance(stored, Summarising):  # as parts of models, such as rules of heads
-            raise DataError(f"a {type(stored).__name__} has no summary; see 'latentgram info'", path=file)
+            raise DataError(f"{a_or_an(type(stored).__name__)} has no summary; see 'latentgram info'", path=file)
         typer.echo(stored.summary())
         return
     model = stored.model if isinstance(stored, latentgram.Parser) else cast("Model", stored)

@@ -42,7 +42,7 @@ import numpy as np
 from latentgram.arrays import Flags, Floats
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.sentence import Sentence, SentenceLike
-from latentgram.errors import SettingError
+from latentgram.errors import SettingError, a_or_an
 from latentgram.interrupt import pause
 from latentgram.kinds.reading import Reading
 from latentgram.lpcfg.kernels.latent_prefix import LatentLeaves, latent_sweep
@@ -110,7 +110,7 @@ class Surprisal:
         grammars = model.grammars if isinstance(model, Ensemble) else (model,)
         kept = tuple(grammar for grammar in grammars if isinstance(grammar, LPCFG))
         if len(kept) < len(grammars):
-            raise SettingError(f"surprisal needs an LPCFG, not a {type(model).__name__}")
+            raise SettingError(f"surprisal needs an LPCFG, not {a_or_an(type(model).__name__)}")
         return cls(kept, break_off, beam, entropies)
 
     @property

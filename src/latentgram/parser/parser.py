@@ -100,7 +100,7 @@ class Parser(Summarised):
         if kind is None or not kind.parser:
             parsed = ", ".join(each.name for each in kinds().values() if each.parser)
             raise UnsupportedPair(
-                f"there is no parser for a {type(self.model).__name__}; there are parsers for {parsed}"
+                f"there is no parser for {a_or_an(type(self.model).__name__)}; there are parsers for {parsed}"
             )
         return kind
 

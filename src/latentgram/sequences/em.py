@@ -22,7 +22,7 @@ from latentgram.arrays import Ints32
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import BOUNDARY, Text
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import DataError, SettingError, a_or_an
 from latentgram.kinds.kind import Context
 from latentgram.kinds.settings import AUTO
 from latentgram.numeric.em import ascend
@@ -189,7 +189,7 @@ def dictionary_of(settings: HiddenTags, states: int) -> TagDictionary:
         return open_dictionary(states)
     if not isinstance(settings.dictionary, TagDictionary):
         kind = type(settings.dictionary).__name__
-        raise SettingError(f"dictionary must be a TagDictionary (see TagDictionary.read), not a {kind}")
+        raise SettingError(f"dictionary must be a TagDictionary (see TagDictionary.read), not {a_or_an(kind)}")
     return settings.dictionary
 
 

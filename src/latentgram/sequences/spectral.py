@@ -42,7 +42,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import SentenceLike
 from latentgram.data.text import BOUNDARY, Text
-from latentgram.errors import DataError, RankError, SettingError
+from latentgram.errors import DataError, RankError, SettingError, a_or_an
 from latentgram.kinds.kind import Context
 from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import truncated_svd
@@ -64,7 +64,8 @@ def _as_text(data: Source) -> Text | NGramCounts:
         return data.compact()
     if isinstance(data, list | tuple):
         return Text.of(data)
-    raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
+    given = a_or_an(type(data).__name__)
+    raise DataError(f"an automaton is learned from text or from counts of order 3, not from {given}")
 
 
 def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Context) -> OperatorAutomaton:
@@ -86,11 +87,11 @@ def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Con
         if single:
             return from_trigrams(NGramCounts.of(data, order=3), settings.states, settings.power, settings.ridge)
         return _from_prefixes(data, settings)
-    if isinstance(data, NGramCounts) and data.order >= 3:
-        if not single:
-            raise DataError("n-gram counts give only histories and futures of one symbol: use text for others")
-        return from_trigrams(data, settings.states, settings.power, settings.ridge)
-    raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
+    if data.order < 3:
+        raise DataError(f"an automaton is learned from counts of order 3 or more; these have order {data.order}")
+    if not single:
+        raise DataError("n-gram counts give only histories and futures of one symbol: use text for others")
+    return from_trigrams(data, settings.states, settings.power, settings.ridge)
 
 
 def from_trigrams(counts: NGramCounts, states: int, power: float = 0.0, ridge: float = 0.0) -> OperatorAutomaton:

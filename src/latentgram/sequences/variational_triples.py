@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from latentgram.arrays import Floats
-from latentgram.errors import SettingError
+from latentgram.errors import SettingError, a_or_an
 from latentgram.parallel import one_thread
 from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory, safe_log
 from latentgram.sequences.kernels import variational as kernels
@@ -72,7 +72,8 @@ def triple_round(
 ) -> tuple[Expected, Memory]:
     """One E-step: the best response, its counts and its bound."""
     if not isinstance(memory, PairMemory):
-        raise TypeError(f"rounds of order 3 begin with triple_statistics, not with a {type(memory).__name__}")
+        given = a_or_an(type(memory).__name__)
+        raise TypeError(f"rounds of order 3 begin with triple_statistics, not with {given}")
     phi = triple_response(corpus, parameters, memory)
     phi = corpus.hardened(phi) if hard else phi
     expected, fresh = triple_statistics(corpus, phi)

@@ -18,7 +18,7 @@ from latentgram.arrays import Floats
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
-from latentgram.errors import SettingError
+from latentgram.errors import SettingError, a_or_an
 from latentgram.kinds.kind import Context
 from latentgram.shag.counting import count_distances, count_lexical
 from latentgram.shag.grammar import HeadGrammar
@@ -119,7 +119,7 @@ def _parts(factor: HeadGrammar) -> tuple[tuple[HeadGrammar, ...], tuple[float, .
     if isinstance(factor, ProductSHAG):
         return factor.factors, factor.powers
     if not isinstance(factor, HeadGrammar):
-        raise SettingError(f"a {type(factor).__name__} cannot be a factor of a product")
+        raise SettingError(f"{a_or_an(type(factor).__name__)} cannot be a factor of a product")
     return (factor,), (1.0,)
 
 

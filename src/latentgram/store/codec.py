@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.invariants import Broken, check
 from latentgram.data.rounding import roundings_of
+from latentgram.errors import a_or_an
 from latentgram.store.packing import Packed
 from latentgram.store.rounding import restored, rounded
 
@@ -104,7 +105,7 @@ class _Encoder:
             return {"$items": items}
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self.instance(value, path)
-        raise FormatError(f"cannot be stored: {path or 'it'} is a {type(value).__name__}")
+        raise FormatError(f"cannot be stored: {path or 'it'} is {a_or_an(type(value).__name__)}")
 
     def array(self, array: Array, path: str) -> Document:
         plain = _plain(array, path)
@@ -132,7 +133,8 @@ class _Encoder:
         except (FormatError, LookupError):
             listed = False
         if not listed:
-            raise FormatError(f"cannot be stored: {path or 'it'} is a {name}, which is not listed as storable")
+            what = f"{path or 'it'} is {a_or_an(name)}"
+            raise FormatError(f"cannot be stored: {what}, which is not listed as storable")
         content: dict[str, Document] = {}
         roundings = roundings_of(cls) if self.compact else {}
         for field, hint in _fields(cls).items():

@@ -28,7 +28,7 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import DataError, SettingError, a_or_an
 from latentgram.progress import Progress
 
 UNKNOWN = "<unk>"
@@ -115,10 +115,10 @@ class NGramCounts(Summarised):
         """
         if not isinstance(text, Text):
             raise DataError(
-                f"n-grams are counted from a Text, not from a {type(text).__name__}: make one with Text.of"
+                f"n-grams are counted from a Text, not from {a_or_an(type(text).__name__)}: make one with Text.of"
             )
         if dictionary is not None and not isinstance(dictionary, TagDictionary):
-            raise SettingError(f"dictionary must be a TagDictionary, not a {type(dictionary).__name__}")
+            raise SettingError(f"dictionary must be a TagDictionary, not {a_or_an(type(dictionary).__name__)}")
         cutoffs = cutoffs_of(order, cutoff, all_bigrams)
         provenance, classes = Provenance(data_digest=text.digest, data_size=text.size), None
         text = text.compact()
