@@ -129,6 +129,9 @@ def test_lists_and_draws_of_a_tagger(tagger: lg.Tagger) -> None:
     for wrong in (lambda: tagger.nbest(words, 0), lambda: tagger.sample_tags(words, 0)):
         with pytest.raises(SettingError, match="at least 1"):
             wrong()
+    for wrong in (lambda: tagger.tag(words, "posteriors"), lambda: list(tagger.tag_all([words], "posteriors"))):
+        with pytest.raises(SettingError, match="must be posterior or viterbi"):
+            wrong()
 
 
 def test_new_sentences_are_tagged_well_and_posteriors_sum_to_one(tagger: lg.Tagger) -> None:

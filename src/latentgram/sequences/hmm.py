@@ -31,9 +31,8 @@ from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.chain import Chain, Sequences, expect
 from latentgram.sequences.kernels.chain_paths import best_paths, k_best_paths, sample_paths, sample_sentences
 from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
-from latentgram.sequences.tagging import Tagging
+from latentgram.sequences.tagging import Tagging, check_decoder
 
-DECODERS = ("posterior", "viterbi")
 _TOGETHER = 2000
 
 
@@ -96,13 +95,13 @@ class HMM(Summarised):
 
         `known` may contain required and forbidden tags; other constraints are ignored.
         """
-        _check_decoder(decoder)
+        check_decoder(decoder)
         given = Sentence.of(sentence)
         return next(self._tag([given], decoder, self.lattice([given]).within(known, self.tags)))
 
     def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "posterior") -> Iterator[Tagging]:
         """Tag many sentences, lazily, a few thousand at a time."""
-        _check_decoder(decoder)
+        check_decoder(decoder)
         stream = map(Sentence.of, sentences)
         while chunk := list(islice(stream, _TOGETHER)):
             yield from self._tag(chunk, decoder, self.lattice(chunk))
@@ -345,11 +344,6 @@ def _impossible(sentence: Sentence) -> DataError:
     """Without pseudo-counts there are sentences that no sequence of tags can explain."""
     more = " …" if len(sentence) > 8 else ""
     return DataError(f"the HMM gives probability zero to {' '.join(sentence.words[:8]) + more!r}")
-
-
-def _check_decoder(decoder: str) -> None:
-    if decoder not in DECODERS:
-        raise SettingError(f"the decoder of an HMM must be {' or '.join(DECODERS)}, got {decoder!r}")
 
 
 @dataclass(frozen=True)

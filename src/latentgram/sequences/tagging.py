@@ -6,6 +6,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from latentgram.errors import SettingError
+
+DECODERS = ("posterior", "viterbi")
+"""How tags are chosen: the most probable one of each word, or the most probable sequence."""
+
+
+def check_decoder(decoder: str) -> None:
+    """Raise if a tagger has no such decoder.
+
+    >>> check_decoder("greedy")
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: the decoder of a tagger must be posterior or viterbi, got 'greedy'
+    """
+    if decoder not in DECODERS:
+        raise SettingError(f"the decoder of a tagger must be {' or '.join(DECODERS)}, got {decoder!r}")
+
 
 @dataclass(frozen=True)
 class Tagging:

@@ -31,7 +31,7 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.result import TagPosteriors
-from latentgram.sequences.tagging import Tagging
+from latentgram.sequences.tagging import Tagging, check_decoder
 from latentgram.tagger.candidates import Candidates
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.kernels.chain import Steps, expectations
@@ -278,6 +278,7 @@ class Tagger(Summarised):
 
     def _run(self, sentences: Sequence[Sentence], decoder: str, known: Known) -> tuple[Ints, Tags, Ints, Floats]:
         """Where the candidates of tokens begin, these, the places of the best and the posteriors of all."""
+        check_decoder(decoder)
         first, start, tag, score = self._scored(sentences, known)
         best, posterior = tag_sentences(
             first, start, tag, score, self.reach, self._steps, self._exponentials, decoder == "posterior"

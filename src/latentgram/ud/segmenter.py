@@ -33,7 +33,7 @@ from latentgram.kinds.kind import Context
 from latentgram.numeric.adagrad import Moving
 from latentgram.ud.averaging import Learning, averaged_weights
 from latentgram.ud.chooser import codes_of, letters_of
-from latentgram.ud.kernels.segmenting import BLANK, Places, learn_ends, token_ends, word_codes
+from latentgram.ud.kernels.segmenting import BLANK, FIRST_BLOCK, Places, learn_ends, token_ends, word_codes
 from latentgram.ud.kernels.sentences import (
     CAPITAL,
     CAPITALS,
@@ -213,7 +213,7 @@ def kind_of_sign(sign: str) -> int:
     if category in _KINDS:
         return _KINDS[category]
     if category[0] == "L":
-        return 16 + (ord(sign) >> 7) % 512
+        return FIRST_BLOCK + (ord(sign) >> 7) % 512
     return {"P": 12, "S": 13, "M": 15, "N": 3}.get(category[0], 0)
 
 
