@@ -7,6 +7,8 @@ import io
 import lzma
 import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,22 @@ def test_a_pipe_is_read_as_it_comes(monkeypatch: pytest.MonkeyPatch):
             assert next(lines) == (number, f"line {number}")
         feed.close()
         assert list(lines) == []
+
+
+def test_a_reader_that_is_given_up_may_be_closed_by_another_thread(tmp_path: Path) -> None:
+    """As the garbage collector does; afterwards its files are no longer counted."""
+    path = tmp_path / "text.txt"
+    path.write_text("a rose\n")
+
+    def watched() -> Iterator[files.Meter]:
+        with files.metered([str(path)]) as meter:
+            yield meter
+
+    reader = watched()
+    meter = next(reader)
+    files.read_text(path)
+    assert meter.done == 7
+    with ThreadPoolExecutor(1) as other:
+        other.submit(reader.close).result()
+    files.read_text(path)
+    assert meter.done == 7

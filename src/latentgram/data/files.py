@@ -20,7 +20,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, cast
 
@@ -124,18 +123,22 @@ class Meter:
             self._told(self.done, self.total)
 
 
-_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+_METERS: list[Meter] = []
+"""Those that count at the moment; a file is counted by the latest one that knows it.
+
+Not a context variable: a reader that is given up may be closed by another thread.
+"""
 
 
 @contextmanager
 def metered(files: Iterable[str], told: Callable[[int, int], None] | None = None) -> Iterator[Meter]:
     """Count the bytes read of these files while the block runs; `told` hears of those read, and of all."""
     meter = Meter(files, told)
-    token = _METER.set(meter)
+    _METERS.append(meter)
     try:
         yield meter
     finally:
-        _METER.reset(token)
+        _METERS.remove(meter)
 
 
 class _CountedFile(io.RawIOBase):
@@ -158,10 +161,10 @@ class _CountedFile(io.RawIOBase):
 
 
 def _opened(name: str) -> BinaryIO:
-    meter = _METER.get()
-    if meter is None or name not in meter.names:
-        return open(name, "rb")
-    return cast(BinaryIO, io.BufferedReader(_CountedFile(name, meter)))
+    for meter in reversed(_METERS):
+        if name in meter.names:
+            return cast(BinaryIO, io.BufferedReader(_CountedFile(name, meter)))
+    return open(name, "rb")
 
 
 @contextmanager
