@@ -13,7 +13,7 @@ def test_help_loads_no_numbers() -> None:
 def test_subcommands_of_train_are_made_when_asked_for() -> None:
     program = (
         "import typer; from latentgram.cli import main, train; group = typer.main.get_command(main.app); "
-        "print(train._commands.cache_info().currsize, 'lpcfg' in group.commands['train'].commands)"
+        "print(train._commands.cache_info().currsize, 'lpcfg' in group.commands['train'].list_commands(None))"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "0 True\n"
 

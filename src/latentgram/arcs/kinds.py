@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from latentgram.kinds.kind import DEPENDENCIES, Kind
-from latentgram.kinds.learners import Gradient
 
 _SCORES_TREES = "'latentgram score' gives log-probabilities of trees"
 
@@ -29,5 +28,5 @@ KINDS = [
         _SCORES_TREES,
     )
     .about("dependency trees with their symbols")
-    .rating({"top-down": (Gradient(),)}),
+    .rating(".settings:RATERS"),
 ]

@@ -35,7 +35,7 @@ TEMPLATES = "templates"
 
 def generative() -> dict[str, Kind]:
     """The kinds of models that a reranker can learn by itself, by the names of their features."""
-    return {name: kind for kind in kinds().values() for name in kind.raters}
+    return {name: kind for kind in kinds().values() for name in kind.rated_by()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def learn_generative(
     treebank: Trees, names: Sequence[str], context: Context, ways: Ways | None = None
 ) -> dict[str, TreeScorer]:
     """The generative models of these names, learned from a treebank; `ways` says how those of other names are."""
-    known = {name: (kind, kind.raters[name]) for name, kind in generative().items()}
+    known = {name: (kind, kind.rated_by()[name]) for name, kind in generative().items()}
     known.update({name: (kind_of(kind), (learner,)) for name, (kind, learner) in (ways or {}).items()})
     scorers: dict[str, TreeScorer] = {}
     for name in names:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from latentgram.kinds import fields
 from latentgram.kinds.groups import Gradual, Seeded, TagSymbols
+from latentgram.kinds.learners import Gradient
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,3 +48,7 @@ class GradientTopDown(TagSymbols, Gradual, passes=6, step=0.2):
 
     least: int = fields.LEAST_SEEN(2)
     rare: int = fields.RARE_UNKNOWN(1)
+
+
+RATERS = {"top-down": (Gradient(),)}
+"""How rerankers learn top-down models, by the names of their features."""

@@ -151,25 +151,25 @@ class _LogLines(logging.Handler):
             say(record.getMessage())
 
 
+@obeying()
 def main() -> None:
     """Run the command line."""
-    with obeying():
+    try:
         try:
-            try:
-                with _warnings_as_lines():
-                    app()
-            except SystemExit as left:
-                if left.code == 130:  # what typer makes of Ctrl-C, without a word
-                    _fail("interrupted", left, status())
-                if isinstance(left.__context__, OSError):  # and of an output that nobody reads
-                    raise left.__context__ from None
-                pause()  # the page ends by a signal, and not by an error
-                _flush_output()
-                raise
-        except (Exception, KeyboardInterrupt) as error:
-            if _interrupted(error):
-                _fail("interrupted", error, status())
-            _report(error)
+            with _warnings_as_lines():
+                app()
+        except SystemExit as left:
+            if left.code == 130:  # what typer makes of Ctrl-C, without a word
+                _fail("interrupted", left, status())
+            if isinstance(left.__context__, OSError):  # and of an output that nobody reads
+                raise left.__context__ from None
+            pause()  # the page ends by a signal, and not by an error
+            _flush_output()
+            raise
+    except (Exception, KeyboardInterrupt) as error:
+        if _interrupted(error):
+            _fail("interrupted", error, status())
+        _report(error)
 
 
 @contextmanager

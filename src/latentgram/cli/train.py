@@ -55,14 +55,15 @@ and `lpcfg` the quickest to train. For dependency trees use `arcs`; for raw text
 class _ByKind(TyperGroup):
     """The subcommands, made when one is asked for: other commands start sooner without them."""
 
-    @property
-    def commands(self) -> dict[str, Any]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """One for each kind that is trained by a command."""
-        return _commands()
+        self.commands = _commands()
+        return list(self.commands)
 
-    @commands.setter
-    def commands(self, registered: object) -> None:
-        """None is registered before."""
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The one for a kind; None if there is none, and others are suggested."""
+        self.commands = _commands()
+        return self.commands.get(cmd_name)
 
 
 app = typer.Typer(cls=_ByKind, help=HELP, no_args_is_help=True)

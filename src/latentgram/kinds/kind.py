@@ -171,8 +171,9 @@ class Kind:
     """Without `mass`: what a model that is not a distribution sums to, in words; a function of the model and n."""
     rates: bool = False
     """Whether it rates the trees of n-best lists (a `Rater`)."""
-    raters: Mapping[str, tuple[Settings, ...]] = field(default_factory=dict)
-    """Names under which rerankers learn it by themselves, and by what; several learners are averaged."""
+    raters: str = ""
+    """A table of the names under which rerankers learn it by themselves, and by what; several learners are
+    averaged."""
 
     @property
     def name(self) -> str:
@@ -235,9 +236,9 @@ class Kind:
         """The row with the functions that inspect a model, and that read a sentence word by word."""
         return self._with(inspect=inspect, reader=reader)
 
-    def rating(self, raters: Mapping[str, tuple[Settings, ...]] | None = None) -> Kind:
+    def rating(self, raters: str = "") -> Kind:
         """The row of a model that rates trees, with its names in rerankers."""
-        return replace(self, rates=True, raters=raters or {})
+        return self._with(rates=True, raters=raters)
 
     def model_class(self) -> type[Model]:
         """The class itself."""
@@ -246,6 +247,10 @@ class Kind:
     def reads_words(self) -> Callable[..., Reader]:
         """The function that makes a `Reader` from it."""
         return cast("Callable[..., Reader]", named(self.reader))
+
+    def rated_by(self) -> Mapping[str, tuple[Settings, ...]]:
+        """The learners of each name that rerankers have for it."""
+        return cast("Mapping[str, tuple[Settings, ...]]", named(self.raters)) if self.raters else {}
 
     def inspection(self) -> Callable[[Model], Inspection]:
         """The functions that inspect such a model."""

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from latentgram.kinds.kind import CONTEXTS, DEPENDENCIES, Kind
-from latentgram.kinds.learners import EM, Spectral
-
-STARTS = 4
-"""Starts of a model whose ratings are averaged."""
 
 KINDS = [
     Kind("latentgram.latent_tree.model:LatentTree", DEPENDENCIES, scores="trees")
@@ -19,16 +15,7 @@ KINDS = [
     )
     .holding(".symbols:TreeSymbols")
     .about("the symbols of a dependency tree given its arcs", deviation=".model:told_mass")
-    .rating(
-        {
-            "latent-tree": tuple(EM(seed=seed) for seed in range(STARTS)),
-            "latent-tree-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),
-            "latent-tree-spectral": (Spectral(),),
-            "latent-tree-tags": (Spectral(valency=0),),
-            "latent-tree-printed": (Spectral(valency=0, form="printed"),),
-            "latent-tree-absolute": (Spectral(valency=0, form="printed", absolute=True),),
-        }
-    ),
+    .rating(".settings:RATERS"),
     Kind("latentgram.latent_tree.word_vectors:WordVectors", CONTEXTS)
     .by("Spectral", ".word_vectors:learn_vectors", "SpectralVectors")
     .trained(

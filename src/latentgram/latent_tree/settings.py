@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
 from latentgram.kinds.groups import Iterated
+from latentgram.kinds.learners import EM, Spectral
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,3 +47,16 @@ class SpectralVectors(Settings):
     least: float = fields.LEAST_STRENGTH(1.0)
     scaling: float = fields.SCALING(5.0)
     view: Literal["context", "singular", "lr-mvl", "tree"] = fields.VIEW("context")
+
+
+STARTS = 4
+"""Starts of a model whose ratings are averaged."""
+RATERS = {
+    "latent-tree": tuple(EM(seed=seed) for seed in range(STARTS)),
+    "latent-tree-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),
+    "latent-tree-spectral": (Spectral(),),
+    "latent-tree-tags": (Spectral(valency=0),),
+    "latent-tree-printed": (Spectral(valency=0, form="printed"),),
+    "latent-tree-absolute": (Spectral(valency=0, form="printed", absolute=True),),
+}
+"""How rerankers learn latent dependency trees, by the names of their features."""

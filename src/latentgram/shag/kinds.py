@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from latentgram.kinds.kind import DEPENDENCIES, Kind
-from latentgram.kinds.learners import EM, Counting, Spectral
 
-STARTS = 4
-"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
 _PARSER, _INSPECT, _MASS = ".parse:DependencyBackend", ".inspect:HeadInspection", ".mass:tree_mass"
 _AUTOMATA, _PRODUCT = ".learning:learn_automata", ".product:learn_product"
 
@@ -22,14 +19,7 @@ KINDS = [
     .about("dependency trees with their symbols", _MASS)
     .updated(".update:update", ".update:keeps_its_statistics")
     .seen(_INSPECT)
-    .rating(
-        {
-            "shag": (EM(),),
-            "shag-spectral": (Spectral(),),
-            "shag-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),
-            "shag-words-random": (EM(symbols="words", start="random", iterations=40),),
-        }
-    ),
+    .rating(".settings:RATERS"),
     Kind("latentgram.shag.lexical:LexicalSHAG", DEPENDENCIES)
     .by("Counting", ".counting:count_lexical", "CountingLexical")
     .trained("lexical-shag", "A deterministic head-automata grammar over words and tags.")
@@ -37,7 +27,7 @@ KINDS = [
     .parsing(_PARSER, needs_tags=True)
     .about("dependency trees with their tags and words", _MASS)
     .updated(".update:update_lexical")
-    .rating({"lexical": (Counting(),)}),
+    .rating(".settings:LEXICAL_RATERS"),
     Kind("latentgram.shag.product:ProductSHAG", DEPENDENCIES)
     .by("Spectral", _PRODUCT, "SpectralProduct", chooses=True)
     .by("EM", _PRODUCT, "EMProduct", chooses=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
 from latentgram.kinds.groups import Iterated, Seeded, Strings, TagSymbols
+from latentgram.kinds.learners import EM, Counting, Spectral
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
@@ -100,3 +101,16 @@ class CountingDistance(Heads):
     """Distances of arcs."""
 
     between: bool = fields.BETWEEN(True)
+
+
+STARTS = 4
+"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
+RATERS = {
+    "shag": (EM(),),
+    "shag-spectral": (Spectral(),),
+    "shag-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),
+    "shag-words-random": (EM(symbols="words", start="random", iterations=40),),
+}
+"""How rerankers learn head automata, by the names of their features."""
+LEXICAL_RATERS = {"lexical": (Counting(),)}
+"""The same of lexical ones."""
