@@ -251,6 +251,7 @@ def _as_conllu(sentence: Sentence, result: Result, probabilities: bool) -> str:
     """The rows of a sentence without a tree, with the posteriors of tags and of each column in MISC."""
     from latentgram.data.conllu import to_conllu
     from latentgram.data.dependencies import UNATTACHED, DependencyTree
+    from latentgram.kinds.result import COLUMN_MARKS, TAG_MARK
     from latentgram.parser.parser import as_written
 
     size = len(result.words)
@@ -263,10 +264,9 @@ def _as_conllu(sentence: Sentence, result: Result, probabilities: bool) -> str:
         feats=result.feats or (),
     )
     if probabilities:
-        columns = {"tag": result.confidence, **result.posteriors}
-        shares = (
-            [f"{name.capitalize()}Prob={sure[i]:.4g}" for name, sure in columns.items()] for i in range(size)
-        )
+        columns = {TAG_MARK: result.confidence}
+        columns |= {COLUMN_MARKS[name]: sure for name, sure in result.posteriors.items()}
+        shares = ([f"{mark}{sure[i]:.4g}" for mark, sure in columns.items()] for i in range(size))
         tree = tree.replace(misc=tuple(map("|".join, shares)))
     return to_conllu(tree if sentence.space_after is None else as_written(tree, sentence))
 

@@ -108,6 +108,12 @@ class NLTKParser(ParserI):  # type: ignore[misc]
     """A parser with the interface of `nltk.parse.ParserI`.
 
     Constituency trees carry p(tree | sentence), their `prob()`; dependency trees are `DependencyGraph`s.
+
+    >>> import latentgram as lg
+    >>> parser = NLTKParser(lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting())))
+    >>> tree = next(parser.parse(["the", "teacher", "sleeps", "."]))
+    >>> tree.leaves(), 0 < tree.prob() <= 1
+    (['the', 'teacher', 'sleeps', '.'], True)
     """
 
     def __init__(self, parser: Parser, trees: int = 1) -> None:

@@ -19,7 +19,8 @@ from latentgram.errors import DataError
 from latentgram.view.notebook import pictures_html
 from latentgram.view.trees import draw
 
-WORD_MARKS = ("HeadProb=", "RelProb=", "TagProb=", "LemmaProb=")
+TAG_MARK = "TagProb="
+WORD_MARKS = ("HeadProb=", "RelProb=", TAG_MARK, "LemmaProb=")
 """How the posteriors of arcs, of relations, of tags and of lemmas are written in MISC."""
 COLUMN_MARKS = {"upos": "UposProb=", "xpos": "XposProb=", "feats": "FeatsProb="}
 """How those of single columns are."""

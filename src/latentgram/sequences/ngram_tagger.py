@@ -33,7 +33,7 @@ _TOGETHER = 20_000
 
 @dataclass(frozen=True)
 class NGramTagger:
-    """The best tag of every arc; see `BackoffNGram` for the arrays of the automaton."""
+    """The best tag of every arc; see `BackoffNGram` for the arrays of the automaton. `remember_tags` makes one."""
 
     tags: Alphabet
     words: Alphabet
