@@ -110,6 +110,24 @@ def test_scores_and_suspects(run: Callable, model: Path, corpus: Path) -> None:
     assert len(ranks) == 3
 
 
+def test_text_is_split_alike_in_parses_scores_and_surprisals(run: Callable, model: Path) -> None:
+    """The shell and Python take a string for text: its last word does not end in a full stop."""
+    text, words = "The old man saw the boat. It sank.", ["The", "old", "man", "saw", "the", "boat", "."]
+    score = ("score", model, "-", "--format", "text")
+    surprisals = [line.split("\t") for line in run(*score, "--surprisal", given=text).out.splitlines()]
+    assert [word for number, word, _ in surprisals if number == "1"] == words
+    assert [word for number, word, _ in surprisals if number == "2"] == ["It", "sank", "."]
+    assert run(*score, given=text).out.splitlines()[0].endswith("\t" + " ".join(words))
+    whole = run(*score, "--tokenised", given=text)
+    assert whole.out == f"-inf\t{text}\n", "no tree of this grammar has such words"
+    parser = lg.load(model, lg.Parser)
+    assert list(parser.parse("The old man saw the boat.").tree.words) == words
+    assert list(lg.Surprisal.of(parser.model).read("The old man saw the boat.").sentence.words) == words
+    tagger = lg.fit(lg.Tagger, lg.demo_treebank(20, seed=0).sentences(), by=lg.Gradient(passes=1))
+    assert list(tagger.tag("The old man saw the boat.").words) == words
+    assert len(tagger.tag(["boat.", "It"]).tags) == 2
+
+
 def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) -> None:
     """Surprisals with the end sum to −log₂ p, whether it comes from words or from a tree with its tags."""
     model, text = corpus / "hidden.lg", ("-", "--format", "text")

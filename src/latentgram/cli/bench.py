@@ -32,7 +32,10 @@ def bench(
     stored = latentgram.load(model)
     if not isinstance(stored, latentgram.Parser | latentgram.Tagger | latentgram.HMM):
         raise ModelFileError(f"{model} contains {a_or_an(type(stored).__name__)}, not a parser or a tagger")
-    sentences = latentgram.Treebank.stream_sentences(files, format)
+    cutter = stored.cutter if isinstance(stored, latentgram.Parser) else None
+    if isinstance(stored, latentgram.Tagger):
+        cutter = latentgram.Tokeniser()
+    sentences = latentgram.Treebank.stream_sentences(files, format, tokeniser=cutter)
     if own_tags:
         sentences = (sentence.without_tags() for sentence in sentences)
     with progress() as shown:

@@ -54,6 +54,7 @@ COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram tra
 ParserFile = Annotated[Path, typer.Argument(help="Model file of a parser.")]
 Format = Annotated[Inputs | None, typer.Option(help=TELLS_FORMAT)]
 To = Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")]
+Tokenised = Annotated[bool, typer.Option("--tokenised", help=TOKENISED)]
 Exact = Annotated[bool, typer.Option("--exact", help=EXACT)]
 NJobs = Annotated[int, typer.Option("--n-jobs", min=1, help="Number of workers.")]
 ClusterAddress = Annotated[

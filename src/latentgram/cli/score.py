@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +17,7 @@ from latentgram.cli.options import (
     Exact,
     Format,
     NJobs,
+    Tokenised,
     engine_of,
     faults_of,
     load_parser,
@@ -45,6 +47,7 @@ def score(
     model: Annotated[Path, typer.Argument(help="Model file of a parser, or of another model with probabilities.")],
     file: Annotated[Path, typer.Argument(help="Trees, or sentences; - is standard input.")],
     format: Format = None,
+    tokenised: Tokenised = False,
     surprisal: Annotated[
         bool,
         typer.Option("--surprisal", help="Print the surprisal of each word given the previous ones, in bits."),
@@ -58,6 +61,9 @@ def score(
     cluster: ClusterAddress = None,
 ) -> None:
     """Print log p(sentence) and, for trees, log p(tree, sentence) and p(tree | sentence), one line per sentence.
+
+    Text is split into sentences and words as by 'latentgram parse'. For models that do not parse, such as HMMs and
+    n-gram models, it has one sentence per line, with words separated by spaces.
 
     Arc-factored parsers and rerankers have no p(sentence): for trees they print - in its place, then
     log p(tree | sentence) and p(tree | sentence); they cannot score sentences without trees.
@@ -82,14 +88,14 @@ def score(
             _write(SENTENCES, _numbered(scored), to, _sentence_line)
         return
     parser = load_parser(model)
+    sentences = latentgram.Treebank.stream_sentences([file], kind, tokeniser=None if tokenised else parser.cutter)
     with engine_of(n_jobs, cluster) as engine:
         if surprisal:
             with faults_of(file):
-                words = latentgram.Treebank.stream_sentences([file], kind)
-                _write_surprisal(_reader(parser.model, exact, entropy and to is not None), words, engine, to)
+                reader = _reader(parser.model, exact, entropy and to is not None)
+                _write_surprisal(reader, sentences, engine, to)
             return
         if kind in ("text", "tagged"):
-            sentences = latentgram.Treebank.stream_sentences([file], kind)
             rows = _of_sentences(parser, sentences, exact, engine)
             _write(SENTENCES, _numbered(rows), to, _sentence_line)
         else:
@@ -137,7 +143,7 @@ def _of_sentences(
             yield reading.logprob, " ".join(reading.sentence.words)
         return
     for parse in counted(parser.parse_many(sentences, engine=engine), "scoring"):
-        if parse.conditional:
+        if parse.conditional and parse.logprob != -math.inf:
             kind = type(parser.model).__name__
             raise SettingError(
                 f"the model, {a_or_an(kind)}, has no p(sentence): it scores trees, so the input must be trees"

@@ -31,7 +31,7 @@ from itertools import chain, islice, pairwise
 from typing import Protocol
 
 from latentgram.data.files import PathLike, expand, read_lines
-from latentgram.data.sentence import Sentence
+from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tagged import TEXT_SUFFIXES
 from latentgram.errors import DataError
 
@@ -261,6 +261,18 @@ class Tokeniser:
                 yield word[-len(end) :]
                 return
         yield from (word[:3], word[3:]) if plain in FUSED else (word,)
+
+
+def words_of(sentence: SentenceLike) -> Sentence:
+    """A sentence for a grammar or a tagger: a string is text, split by the rules for English; lists are words.
+
+    >>> words_of("It's old.").words, words_of(["It's", "old."]).words
+    (('It', "'s", 'old', '.'), ("It's", 'old.'))
+    """
+    return _RULES.sentence(sentence) if isinstance(sentence, str) else Sentence.of(sentence)
+
+
+_RULES = Tokeniser()
 
 
 def _runs(signs: str) -> Iterator[str]:

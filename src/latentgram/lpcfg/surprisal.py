@@ -42,6 +42,7 @@ import numpy as np
 from latentgram.arrays import Flags, Floats
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.tokenise import words_of
 from latentgram.errors import SettingError, a_or_an
 from latentgram.interrupt import pause
 from latentgram.kinds.reading import Reading
@@ -129,9 +130,9 @@ class Surprisal:
         return tuple(LeftCorners(Projection(LeafTable(g), unseen=not g.plain)) for g in self.grammars)
 
     def read(self, sentence: SentenceLike) -> Reading:
-        """Surprisal, entropies and log p of a sentence; its tags, if it has any, are taken as given."""
+        """Surprisal, entropies and log p of a sentence; a string is split into words, given tags are used."""
         pause()
-        words = Sentence.of(sentence)
+        words = words_of(sentence)
         broken = False
         parts = [self.prefixes(corners, words, 0.0) for corners in self.corners]
         if self.break_off > 0.0 and all(np.isneginf(part.logs[-2]) for part in parts):

@@ -29,6 +29,7 @@ from latentgram.data.constraints import Constraints
 from latentgram.data.invariants import ANY, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.tokenise import words_of
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.result import TagPosteriors
 from latentgram.sequences.tagging import Tagging, check_decoder
@@ -105,13 +106,13 @@ class Tagger(Summarised):
 
     def tag(self, sentence: SentenceLike, decoder: str = "viterbi", known: Constraints | None = None) -> Tagging:
         """The best tags of a sentence with their posteriors; of the constraints `known` only tags apply."""
-        return next(self._taggings([Sentence.of(sentence)], decoder, [known]))
+        return next(self._taggings([words_of(sentence)], decoder, [known]))
 
     def tag_all(
         self, sentences: Iterable[SentenceLike], decoder: str = "viterbi", known: Iterable[Constraints | None] = ()
     ) -> Iterator[Tagging]:
         """Tag many sentences, lazily; each tag the most probable (`posterior`), or the best sequence."""
-        stream, told = map(Sentence.of, sentences), iter(known)
+        stream, told = map(words_of, sentences), iter(known)
         while chunk := list(islice(stream, TOGETHER)):
             yield from self._taggings(chunk, decoder, list(islice(told, TOGETHER)))
 
@@ -184,7 +185,7 @@ class Tagger(Summarised):
         """
         if k < 1:
             raise SettingError(f"the length of an n-best list must be at least 1, got {k}")
-        lattice = self._lattice(Sentence.of(sentence), known)
+        lattice = self._lattice(words_of(sentence), known)
         paths, _ = k_best_tags(*lattice[1:], self._steps, k)
         return self._listed(*lattice, paths)
 
@@ -194,7 +195,7 @@ class Tagger(Summarised):
         """Tag sequences sampled from p(tags | words)."""
         if samples < 1:
             raise SettingError(f"the number of samples must be at least 1, got {samples}")
-        lattice = self._lattice(Sentence.of(sentence), known)
+        lattice = self._lattice(words_of(sentence), known)
         uniform = np.random.default_rng(seed).random((samples, len(lattice[0])))
         drawn = sample_tags(*lattice[1:], self._steps, self._exponentials, uniform)
         return self._listed(*lattice, drawn)
@@ -222,7 +223,7 @@ class Tagger(Summarised):
 
     def posteriors(self, sentence: SentenceLike, known: Constraints | None = None) -> Floats:
         """[words, tags] p(tag | sentence, constraints)."""
-        words = Sentence.of(sentence)
+        words = words_of(sentence)
         start, tag, _, posterior = self._run([words], "viterbi", [known])
         result = np.zeros((len(words), len(self.xpos)))
         result[np.repeat(np.arange(len(words)), np.diff(start)), tag] = posterior
