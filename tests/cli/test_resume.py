@@ -302,6 +302,10 @@ def test_a_kill_between_the_name_and_the_mark(
         assert run(*command).status == 0
     whole = (tmp_path / "out").read_bytes()
     assert mark.exists()
+    refused = run(*command, "--probabilities")
+    assert refused.status == 1
+    assert refused.err.startswith(f"latentgram: {tmp_path}/out: it was started with another probabilities")
+    assert (tmp_path / "out").read_bytes() == whole
     assert run(*command).status == 0
     assert (tmp_path / "out").read_bytes() == whole
     assert os.listdir(tmp_path) == ["out"]

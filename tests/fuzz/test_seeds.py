@@ -231,6 +231,25 @@ def test_a_model_of_dependency_trees_scores_no_others(run: Run, tmp_path: Path) 
     refused(outcome, "trees.mrg: a LatentTree scores only dependency trees")
 
 
+@pytest.mark.parametrize("states", [1, 2])
+def test_spectral_latent_trees_of_words_that_tell_nothing_of_each_other(
+    run: Run, tmp_path: Path, states: int
+) -> None:
+    """One dimension was all on the first word and none on the second: the singular values of NaN."""
+    rows = ("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n", "2\ta\t_\tX\tX\t_\t1\tdep\t_\t_\n\n")
+    (tmp_path / "a.conllu").write_text("".join(rows))
+    options = ("--by", "spectral", "--states", states, "-o", tmp_path / "m.lg")
+    outcome = run("train", "latent-tree", tmp_path / "a.conllu", *options)
+    assert outcome.status == (states == 1)
+    assert ("a.conllu: words and their neighbours are unrelated" in outcome.err) == (states == 1)
+    assert "unexpected" not in outcome.err
+
+
+@pytest.mark.parametrize("number", ["9" * 30, str(2**63), str(2**31)])
+def test_an_absurd_number_of_workers(run: Run, models: Path, number: str) -> None:
+    refused(run("parse", models / "lpcfg.lg", models / "text.txt", "--n-jobs", number), "n_jobs must be at most")
+
+
 def test_a_long_line_is_no_long_work(run: Run, tmp_path: Path) -> None:
     """Its first line tells whether a file is a table, once in time that grew with the square of its length."""
     (tmp_path / "text.txt").write_text("a" * 400_000 + "\n")

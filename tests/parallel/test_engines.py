@@ -90,6 +90,9 @@ def test_engines_by_number() -> None:
     for wrong in (0, -2):
         with pytest.raises(SettingError, match="n_jobs must be at least 1"):
             engine_for(wrong)
+    for absurd in (2**31, 10**30):
+        with pytest.raises(SettingError, match="n_jobs must be at most"):
+            engine_for(absurd)
     with pytest.raises(SettingError, match="size of a shard"):
         shards([1], 0)
 

@@ -75,29 +75,33 @@ class PartialOutput:
             self._mark()
             return
         mark = self._read_mark()
-        if not self.part.exists() and self.path.is_file() and self.path.stat().st_size == mark["bytes"]:
-            self.path.replace(self.part)  # the run was ended between giving the name and removing the mark
+        # The run may have been ended between giving the name and removing the mark.
+        named = not self.part.exists() and self.path.is_file() and self.path.stat().st_size == mark["bytes"]
+        if named:
+            self.path.replace(self.part)
         if not self.part.exists():
             raise self._mismatch()
         self._open()
         try:
-            self._take_up(mark)
+            self._take_up(mark, self.path if named else self.part)
         except BaseException:
             self._file.close()
+            if named:
+                self.part.replace(self.path)
             raise
 
-    def _take_up(self, mark: _Mark) -> None:
-        """Go to where a mark says, if all is as it says."""
+    def _take_up(self, mark: _Mark, at: Path) -> None:
+        """Go to where a mark says, if all is as it says; `at` is where the output was found."""
         for name, value in self.identity.items():
             if mark["identity"].get(name) != value:
                 raise DataError(
-                    f"it was started with another {name}: resume with the same one, or delete it", path=self.part
+                    f"it was started with another {name}: resume with the same one, or delete it", path=at
                 )
         while chunk := self._file.read(min(_CHUNK, mark["bytes"] - self._bytes)):
             self._digest.update(chunk)
             self._bytes += len(chunk)
         if (self._bytes, self._digest.hexdigest()) != (mark["bytes"], mark["digest"]):
-            raise DataError("it was changed after the interrupted run and cannot be resumed", path=self.part)
+            raise DataError("it was changed after the interrupted run and cannot be resumed", path=at)
         self._file.truncate(self._bytes)
         self._file.seek(self._bytes)
         self.state = mark["state"]

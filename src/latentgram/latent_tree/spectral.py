@@ -71,6 +71,8 @@ LEAN = 5.0
 """What the vector of a word counts beside the times that the treebank has it."""
 WITHOUT = 0.1
 """The share of held-out trees that may be without a probability."""
+TINY = 1e-200
+"""What is no more than this is nothing."""
 
 
 def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree, context: Context) -> LatentTree:
@@ -120,11 +122,14 @@ def _chosen_ridge(nodes: Nodes, settings: SpectralLatentTree, given: Floats | No
     vectors = symbol_vectors(counts, settings.states) if given is None else given
     ratings: list[tuple[float, float, float]] = []
     for ridge in RIDGES:
-        operators = corrected_operators(counts, vectors, ridge, lean=given is not None)
+        try:
+            operators = corrected_operators(counts, vectors, ridge, lean=given is not None)
+        except DataError:  # these trees are too few, all of them perhaps not
+            continue
         model = _smoothed(nodes.symbols, operators, unigram, settings.smoothing)
         logs, low = model.scores_of_nodes(rest.trees, rest.symbol)
         ratings.append((-max(float(low.mean()), WITHOUT), float(logs.sum()), ridge))
-    return max(ratings)[-1]
+    return max(ratings)[-1] if ratings else RIDGES[-1]
 
 
 def symbol_vectors(counts: TreeCounts, states: int, *, printed: bool = False) -> Floats:
@@ -242,8 +247,7 @@ def corrected_operators(counts: TreeCounts, vectors: Floats, ridge: float, *, le
         if lean:
             word = _leaning(word, counts.symbol, vectors)
         unit = word.sum(0)
-        mean = vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0)
-        mean /= mean @ unit
+        mean = _normalised(vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0), unit)
         views = [
             (left, Triples.of(vectors, across.tuples, across.count)),
             (right, Triples.of(vectors, across.tuples[:, ::-1], across.count)),
@@ -254,7 +258,15 @@ def corrected_operators(counts: TreeCounts, vectors: Floats, ridge: float, *, le
         )
         product = _with_unit(_product(child, views, ridge), unit, mean)
     root = vectors.T @ counts.root / max(counts.root.sum(), 1.0)
-    return Operators(root / (root @ unit), child, word, product)
+    return Operators(_normalised(root, unit), child, word, product)
+
+
+def _normalised(vector: Floats, unit: Floats) -> Floats:
+    """The vector divided by what the constant function of the states has on it."""
+    total = float(vector @ unit)
+    if not abs(total) > TINY:
+        raise DataError("words and their neighbours are unrelated in so few trees and states: take more, or EM")
+    return np.asarray(vector / total)
 
 
 def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Floats:
@@ -325,7 +337,7 @@ def _leaning(word: Floats, count: Floats, vectors: Floats) -> Floats:
 
 def _ridged(gram: Floats, ridge: float, total: float) -> Floats:
     """The Gram matrix of S with λ² = `ridge`² · σ₁²/N on its diagonal; at least a trace of it."""
-    largest = max(float(np.linalg.norm(gram, 2)), 1e-200)
+    largest = max(float(np.linalg.norm(gram, 2)), TINY)
     return np.asarray(gram + (ridge**2 / max(total, 1.0) + 1e-15) * largest * np.eye(len(gram)))
 
 

@@ -50,6 +50,8 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
 LOOK_AHEAD = 2
 """Items under way for each worker: one in work, one waiting, so that no worker starves."""
+MOST_JOBS = 10_000
+"""More workers than any machine has use for are a slip of the keyboard."""
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 PIECES = 32
 """Into how many pieces work is cut: enough to keep some threads busy to the end, few enough to cost nothing."""
@@ -254,6 +256,8 @@ def engine_for(n_jobs: int) -> Engine:
         n_jobs = _processors()
     if n_jobs < 1:
         raise SettingError(f"n_jobs must be at least 1, or -1 for all processors, got {n_jobs}")
+    if n_jobs > MOST_JOBS:
+        raise SettingError(f"n_jobs must be at most {MOST_JOBS:,}")
     return InProcess() if n_jobs == 1 else LocalProcesses(n_jobs)
 
 
