@@ -49,9 +49,9 @@ def test_raw_trees_are_scored_as_they_are_learned(run, files, tmp_path):
     for command in (["score"], ["suspects", "-n", 3], ["suspects", "-n", 3, "--folds", 3]):
         raw, plain = (run(command[0], model, file, *command[1:]) for file in files)
         assert (raw.status, raw.out) == (0, plain.out)
-        assert "removed from the trees: empty elements" in raw.err
-        assert "removed" not in plain.err
-    assert "removed" not in run("score", kept, files[0]).err
+        assert "trees cleaned: empty nodes removed" in raw.err
+        assert "cleaned" not in plain.err
+    assert "cleaned" not in run("score", kept, files[0]).err
 
 
 def test_marks_are_learned_when_asked_for(run, files, tmp_path):

@@ -189,7 +189,7 @@ def read_trees(path: Path, parser: Parser, kind: str | None = None) -> Iterable[
     cleaned, cleaning = trees.clean()
     if not cleaning.empties and not cleaning.marks:
         return trees
-    say(f"removed from the trees: {cleaning}")
+    say(f"trees cleaned: {cleaning}")
     return cleaned
 
 

@@ -302,7 +302,7 @@ def _cleaned(data: Sized, work: Work) -> Sized:
         return data
     trees, cleaning = data.clean()
     if cleaning:
-        say(f"removed from the trees (--keep-marks keeps everything): {cleaning}")
+        say(f"trees cleaned (--keep-marks keeps everything): {cleaning}")
         return trees
     return data
 

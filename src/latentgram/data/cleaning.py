@@ -146,8 +146,8 @@ class Cleaning:
     def __str__(self) -> str:
         """What was done, in a sentence without its end."""
         parts = {
-            "empty elements removed": self.empties,
-            "labels without their function tags and indices": self.marks,
+            "empty nodes removed": self.empties,
+            "labels stripped of function tags and indices": self.marks,
             f"roots named {ROOT}": self.roots,
         }
         return ", ".join(f"{what}: {count:,}" for what, count in parts.items() if count)
@@ -161,7 +161,7 @@ def clean(forest: Forest) -> tuple[Forest, Cleaning]:
     >>> print(forest[0])
     (TOP (S (NP (NNP Kim)) (VP (VBZ waits))))
     >>> print(cleaning)
-    empty elements removed: 2, labels without their function tags and indices: 1, roots named TOP: 1
+    empty nodes removed: 2, labels stripped of function tags and indices: 1, roots named TOP: 1
     """
     spoken, removal = strip_empties(forest)
     plain, _ = strip_functions(spoken)

@@ -107,9 +107,9 @@ class Shown:
 
 
 def shown_values(values: Iterable[float], name: str) -> Shown:
-    """Numbers, the first being that of state 1.
+    """Numbers, the first being that of state 1; `name` is that of their column.
 
-    >>> shown_values([2.0, 0.5], "singular value").content
+    >>> shown_values([2.0, 0.5], "singular_value").content
     '1\\t2\\n2\\t0.5'
     """
     rows = tuple(enumerate(values, 1))

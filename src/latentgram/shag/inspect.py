@@ -85,7 +85,7 @@ class HeadInspection:
         if not len(values):
             raise SettingError("only a spectral grammar has singular values")
         if not request.svg:
-            return shown_values(values.tolist(), "singular value")
+            return shown_values(values.tolist(), "singular_value")
         points = [(float(place), float(value)) for place, value in enumerate(values, 1)]
         return Shown(line_plot({head: points}, title=title, x_label="state", y_label="singular value"))
 

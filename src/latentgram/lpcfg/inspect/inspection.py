@@ -145,7 +145,7 @@ class GrammarInspection:
             points = [(float(place), float(value)) for place, value in enumerate(sizes, 1)]
             title = f"states of {symbol}, the strongest first"
             return Shown(line_plot({symbol: points}, title=title, x_label="state", y_label=what))
-        shown, lines = shown_values(sizes, what), []
+        shown, lines = shown_values(sizes, what.replace(" ", "_")), []
         for each in coordinates(grammar, symbol, request.top) if not request.spectrum else ():
             ends = ["; ".join(f"{pull.name} ({pull.probability:.1%})" for pull in end) for end in each.ends]
             lines.append(f"coordinate {each.number + 1}\n  at one end: {ends[0]}\n  at the other: {ends[1]}")
