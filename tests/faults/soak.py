@@ -1,11 +1,11 @@
 """Does memory stay as it is when the page is used, or text parsed, for long?
 
-    PYTHONPATH=tests python tests/faults/soak.py page [--minutes 60] [--clients 10]
+    PYTHONPATH=tests python tests/faults/soak.py page [--minutes 60] [--clients 10] [--pause 0]
     PYTHONPATH=tests python tests/faults/soak.py parse [--sentences 1000000] [--minutes 60] [--words 7]
 
 `page` starts `latentgram serve` and lets clients parse, ask for lists and posteriors and read pages, one request
-after the other; `parse` writes sentences, of at most so many words, into `latentgram parse`, until there were so
-many or the time is over.
+after the other, each client with a pause of so many seconds on average; `parse` writes sentences, of at most so
+many words, into `latentgram parse`, until there were so many or the time is over.
 Every few seconds the memory of all processes of the command is measured (resident, without what they share). The
 first third is for warming up; the mean of the last tenth must then be within 5 % of that of the tenth behind the
 first third.
@@ -87,7 +87,7 @@ def sentences(longest: int = 100) -> list[str]:
     return [" ".join(sentence.words) for sentence in drawn if len(sentence.words) <= longest]
 
 
-def page(folder: Path, minutes: float, clients: int) -> bool:
+def page(folder: Path, minutes: float, clients: int, pause: float = 0.0) -> bool:
     """Use the page for some time."""
     process = subprocess.Popen(
         [sys.executable, "-m", "latentgram", "serve", str(folder / "parser.lg"), "--no-browser", "--port", "0"],
@@ -106,6 +106,7 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
     def use(seed: int) -> None:
         draw = random.Random(seed)
         while time.monotonic() < end:
+            time.sleep(draw.uniform(0, 2 * pause))
             path, asked = draw.choice(
                 (
                     ("/api/parse", {"text": draw.choice(words)}),
@@ -190,6 +191,7 @@ def main() -> None:
     parser.add_argument("what", choices=("page", "parse"))
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--clients", type=int, default=10)
+    parser.add_argument("--pause", type=float, default=0.0, help="of a client between two requests, in seconds")
     parser.add_argument("--sentences", type=int, default=1_000_000)
     parser.add_argument("--words", type=int, default=100, help="of the longest sentences that are parsed")
     asked = parser.parse_args()
@@ -197,7 +199,7 @@ def main() -> None:
         place = Path(folder)
         lg.save(lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(300, 0), by=lg.Counting())), place / "parser.lg")
         use = (
-            page(place, asked.minutes, asked.clients)
+            page(place, asked.minutes, asked.clients, asked.pause)
             if asked.what == "page"
             else parse(place, asked.minutes, asked.sentences, asked.words)
         )
