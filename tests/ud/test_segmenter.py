@@ -9,7 +9,7 @@ import pytest
 import latentgram as lg
 from latentgram.data.surface import raw_text, tokens_of
 from latentgram.numeric.hashing import bucket
-from latentgram.ud.kernels.segmenting import KEYS, character_keys
+from latentgram.ud.kernels.segmenting import KEYS, OUTLINES, character_keys
 from latentgram.ud.kernels.sentences import best_sentences, sentence_spans, token_keys
 from latentgram.ud.segmenter import BITS, described, kinds_of
 
@@ -88,10 +88,10 @@ def test_every_cut_has_its_probability(segmenter):
             assert 0 < token.split <= 1
 
 
-@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("classes", [0, 1, OUTLINES])
 def test_a_token_ends_where_the_weights_of_its_features_say(segmenter, classes):
     """σ of the summed weights, for every place, and the probability of a token as their product."""
-    segmenter = dataclasses.replace(segmenter, classes=classes)
+    segmenter = dataclasses.replace(segmenter, classes=classes > 0, outlines=classes == OUTLINES)
     text = "Badi's kolo."
     sign, kind = np.array([ord(each) for each in text], np.int64), kinds_of(text, addresses=True)
     keys = np.empty(KEYS, np.uint64)
@@ -121,6 +121,27 @@ def test_signs_that_training_has_not_seen_are_cut_off(segmenter):
         token.form for each in segmenter.sentences("Debizu kolo‽ Badi kolo¡") for token in each.surface.tokens
     ]
     assert found == ["Debizu", "kolo", "‽", "Badi", "kolo", "¡"]
+
+
+def test_a_token_is_kept_together_by_its_outline():
+    """A bracket that closes far from the one that opened it belongs to the token if that one does."""
+    rng = np.random.default_rng(1)
+
+    def some(syllables):
+        return "".join(rng.choice(["ba", "do", "gi", "ke", "lo"], syllables))
+
+    def tree(words, joined):
+        misc = tuple("SpaceAfter=No" if number in joined else "_" for number in range(len(words)))
+        return lg.DependencyTree(words, (0, *(1,) * (len(words) - 1)), misc=misc)
+
+    trees = []
+    for _ in range(40):
+        trees.append(tree((f"{some(rng.integers(1, 6))}({some(rng.integers(3, 7))})", "."), (0,)))
+        trees.append(tree((some(2), "(", some(rng.integers(3, 7)), ")", "."), (1, 2, 3)))
+    segmenter = lg.fit(lg.Segmenter, trees, by=lg.Gradient())
+    assert segmenter.outlines
+    (sentence,) = segmenter.sentences("ZUMUVU(FUFUFUFUFU) zu (wuvuwuvu).")
+    assert sentence.words == ("ZUMUVU(FUFUFUFUFU)", "zu", "(", "wuvuwuvu", ")", ".")
 
 
 def all_cuts(length):

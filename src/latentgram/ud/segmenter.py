@@ -33,7 +33,15 @@ from latentgram.kinds.kind import Context
 from latentgram.numeric.adagrad import Moving
 from latentgram.ud.averaging import Learning, averaged_weights
 from latentgram.ud.chooser import codes_of, letters_of
-from latentgram.ud.kernels.segmenting import BLANK, FIRST_BLOCK, Places, learn_ends, token_ends, word_codes
+from latentgram.ud.kernels.segmenting import (
+    BLANK,
+    FIRST_BLOCK,
+    OUTLINES,
+    Places,
+    learn_ends,
+    token_ends,
+    word_codes,
+)
 from latentgram.ud.kernels.sentences import (
     CAPITAL,
     CAPITALS,
@@ -92,6 +100,8 @@ class Segmenter(Summarised):
     """Whether weights of sentence ends know what tokens farther away look like."""
     classes: bool = False
     """Whether weights of token ends know wider kinds of characters."""
+    outlines: bool = False
+    """Whether they know what the token so far looks like as a whole, and what follows it."""
 
     def summary(self) -> str:
         """One line."""
@@ -114,7 +124,8 @@ class Segmenter(Summarised):
         sign = letters_of([text])[0]
         kind = kinds_of(text, self.chained)
         ends, stop_bits = (self.ends.dense, bits_of(self.ends)), bits_of(self.stops)
-        probability = token_ends(sign, kind, self.joins, self.chained, self.classes, self.words, *ends)
+        classes = OUTLINES if self.outlines else int(self.classes)
+        probability = token_ends(sign, kind, self.joins, self.chained, classes, self.words, *ends)
         tokens = list(_cut(text, probability))
         forms = [text[piece.begin : piece.end] for piece in tokens]
         space = np.array([piece.space_after for piece in tokens], np.bool_)
@@ -329,10 +340,9 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     joins = any(" " in form for form in forms)
     ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
     splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], replace(how, bits=SPLIT_BITS))
-    how_learned = Provenance(trace=tuple(passes.trace))
-    return Segmenter(
-        ends, stops, words, small, joins, splitter, how_learned, chained=True, wide=True, classes=True
-    )
+    trace = Provenance(trace=tuple(passes.trace))
+    knows = {"chained": True, "wide": True, "classes": True, "outlines": True}
+    return Segmenter(ends, stops, words, small, joins, splitter, trace, **knows)
 
 
 class _Passes(NamedTuple):

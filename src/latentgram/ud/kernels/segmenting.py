@@ -3,7 +3,7 @@
     p(a token ends behind character i | text, before) = σ(Σ_f w[f(text, i, where the token began)])
 
 Features are the characters and their kinds around i, the pieces from the last blank and to the next one, the token
-so far, and known words that end or begin there. O(characters).
+so far and its outline, and known words that end or begin there. O(characters).
 
 A blank is code 32; paragraph p has the characters `start[p] … start[p + 1]`.
 """
@@ -32,6 +32,14 @@ FIRST_BLOCK = 16
 """Kinds from here on are letters without case, by their block, and the characters of addresses."""
 KINDS_APART = 3, 4, 5, 6, 15
 """Digits, blanks, apostrophes, hyphens and marks: each is a class of its own."""
+OUTLINES = 2
+"""Of `classes`: features know the outline of the token so far, too."""
+_AHEAD = 12
+"""Characters of an outline of what follows."""
+_OTHER = 2
+"""The class of signs that are in no word."""
+_FIRST_OTHER = 1000
+"""In outlines each of them has its own number, from here on."""
 
 
 @njit()
@@ -84,8 +92,9 @@ def _longest_before(sign, i, begin, words):
 def character_keys(sign, kind, begin, end, i, token, classes, words, keys):
     """Fill the features of the place behind character i of a paragraph; how many there are.
 
-    The token that i belongs to began at `token`; if that is `NOWHERE`, features do not speak of it. With `classes`
-    there are features of wider kinds, too, which know what to do with a sign that training has not seen.
+    The token that i belongs to began at `token`; if that is `NOWHERE`, features do not speak of it. Where
+    `classes` is not 0 there are features of wider kinds, too, which know what to do with a sign that training has
+    not seen; where it is `OUTLINES`, features of outlines as well.
     """
     size = 0
     for k in range(-REACH + 1, REACH + 1):
@@ -127,6 +136,8 @@ def character_keys(sign, kind, begin, end, i, token, classes, words, keys):
         size = _so_far_keys(sign, kind, begin, end, i, token, right, keys, size)
     if classes:
         size = _class_keys(kind, begin, end, i, token, keys, size)
+    if classes == OUTLINES:
+        size = _outline_keys(sign, kind, begin, end, i, token, keys, size)
     if len(words):
         before, behind = _longest_before(sign, i, begin, words), _longest_behind(sign, i, end, words)
         keys[size] = mixed(np.uint64(63), before)
@@ -160,7 +171,7 @@ def _class(kind):
     """Letters, digits, what joins them within words, and all other signs."""
     if kind in (1, 2) or kind >= FIRST_BLOCK:
         return 1
-    return kind if kind in (_OUTSIDE, *KINDS_APART) else 2
+    return kind if kind in (_OUTSIDE, *KINDS_APART) else _OTHER
 
 
 @njit()
@@ -173,6 +184,34 @@ def _class_keys(kind, begin, end, i, token, keys, size):
     keys[size + 2] = mixed(mixed(both, _class(at(kind, i + 2, begin, end))), 2)
     keys[size + 3] = mixed(mixed(both, 1 if token == i else 0), 3)
     return size + 4
+
+
+@njit()
+def _outlined(sign, kind, first, last):
+    """The classes of characters, runs of one written once; signs that are in no word stand for themselves."""
+    code, before = np.uint64(70), 0
+    for j in range(first, last):
+        here = _class(kind[j])
+        if here == _OTHER:
+            here = _FIRST_OTHER + sign[j]
+        if here != before:
+            code, before = mixed(code, here), here
+    return code
+
+
+@njit()
+def _outline_keys(sign, kind, begin, end, i, token, keys, size):
+    """Add features of what the token so far and the rest of the piece look like; how many there are."""
+    last = i + 1
+    while last < min(end, i + _AHEAD) and sign[last] != BLANK:
+        last += 1
+    first = max(token, i + 1 - _LONGEST_PIECE)
+    left, right = _outlined(sign, kind, first, i + 1), _outlined(sign, kind, i + 1, last)
+    behind = _outlined(sign, kind, i + 1, min(i + 2, last))
+    keys[size] = mixed(left, behind)
+    keys[size + 1] = mixed(mixed(left, right), 1)
+    keys[size + 2] = mixed(mixed(_outlined(sign, kind, i, i + 1), behind), 2)
+    return size + 3
 
 
 class Places(NamedTuple):
@@ -193,7 +232,7 @@ def learn_ends(order, places, sign, kind, words, step, moment, weights, bits):
     for n in order:
         moment += 1.0
         begin, end, gold = places.begin[n], places.end[n], places.gold[n]
-        size = character_keys(sign, kind, begin, end, places.place[n], places.token[n], True, words, keys)
+        size = character_keys(sign, kind, begin, end, places.place[n], places.token[n], OUTLINES, words, keys)
         p = sigmoid(score(keys[:size], weights.value, bits))
         loss -= np.log(max(p if gold else 1.0 - p, 1e-300))
         gradient = (1.0 if gold else 0.0) - p
@@ -207,7 +246,7 @@ def token_ends(sign, kind, joins, chained, classes, words, weights, bits):
     """For each character of a paragraph, the probability that a token ends behind it; −1 for blanks.
 
     Tokens end before blanks for sure, unless the treebank `joins` words over them. `chained`: weights know where a
-    token began; `classes`: and wider kinds of characters.
+    token began; `classes`: and wider kinds of characters, or outlines too.
     """
     probability = np.full(len(sign), -1.0)
     keys = np.empty(KEYS, np.uint64)
