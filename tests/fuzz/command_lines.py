@@ -136,9 +136,10 @@ class Lines:
         for parameter in command.params:
             if parameter.param_type_name == "argument":
                 words += [self.value(parameter, draw, work, long) for _ in range(draw.choice((1, 1, 1, 1, 2, 0)))]
+        options = max(len(command.params), 8)
         for parameter in command.params:
             named = parameter.param_type_name == "option" and parameter.opts[0] not in ("--help", "--version")
-            wanted = 0.9 if parameter.name == "output" else 0.12
+            wanted = 0.9 if parameter.name == "output" else 1 / options  # with many, one would always be wrong
             if named and (parameter.required or draw.random() < wanted):
                 words.append(draw.choice(parameter.opts))
                 if not parameter.is_flag:
@@ -182,11 +183,12 @@ class Lines:
 
 
 def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command with its path of names."""
-    for name, each in getattr(command, "commands", {}).items():
-        yield from leaves(each, f"{path} {name}".strip())
+    """Every command with its path of names; some groups make theirs only when asked for them."""
     if not hasattr(command, "commands"):
         yield path, command
+        return
+    for name in command.list_commands(None):
+        yield from leaves(command.get_command(None, name), f"{path} {name}".strip())
 
 
 def outcome(words: list[str], work: Path, aloud: TextIO | None = None) -> str:
