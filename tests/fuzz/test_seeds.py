@@ -314,3 +314,13 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
     done = shell(f"NUMBA_NUM_THREADS=x LG train lpcfg {tmp_path}/tree.mrg --by counting -o {tmp_path}/m.lg")
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--vertical", "--horizontal"])
+def test_more_labels_in_a_symbol_than_trees_have(run: Run, tmp_path: Path, option: str) -> None:
+    lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
+    command = ("train", "lpcfg", tmp_path / "trees.mrg", "--by", "counting", option)
+    assert run(*command, "9" * 30, "-o", tmp_path / "all.lg").status == 0
+    assert run(*command, 90, "-o", tmp_path / "deep.lg").status == 0
+    trees = [lg.load(tmp_path / name).parse("the teacher sleeps .").tree for name in ("all.lg", "deep.lg")]
+    assert trees[0] == trees[1]

@@ -309,13 +309,13 @@ def _chains(forest: Forest) -> tuple[Ints, Ints]:
 
 
 def _ancestors(forest: Forest, node: Ints, count: int) -> Ints:
-    """The nodes above some nodes, nearest first, ABSENT above the roots."""
-    rows = np.full((len(node), count), ABSENT, np.int64)
+    """Up to `count` nodes above some nodes, nearest first, ABSENT above the roots; no more than the trees are high."""
+    columns: list[Ints] = []
     above = node
-    for column in range(count):
+    while len(columns) < count and (above != ABSENT).any():
         above = np.where(above == ABSENT, ABSENT, forest.parent[above])
-        rows[:, column] = above
-    return rows
+        columns.append(above)
+    return np.array(columns, np.int64).reshape(len(columns), len(node)).T.copy()
 
 
 def _unique_rows(rows: Ints) -> tuple[Ints, Ints32]:
