@@ -309,7 +309,7 @@ def _chains(forest: Forest) -> tuple[Ints, Ints]:
 
 
 def _ancestors(forest: Forest, node: Ints, count: int) -> Ints:
-    """Up to `count` nodes above some nodes, nearest first, ABSENT above the roots; no more than the trees are high."""
+    """Up to `count` nodes above some nodes, nearest first, no more than trees are high; ABSENT above the roots."""
     columns: list[Ints] = []
     above = node
     while len(columns) < count and (above != ABSENT).any():
