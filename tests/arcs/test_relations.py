@@ -50,7 +50,7 @@ def test_losses_are_those_of_the_probabilities(model: lg.ArcFactored, bank: lg.T
     for scale in (0.5, 7.0):
         best, sure = name_arcs(symbols, places, relations.weights.dense, size, scale)
         data = EncodedTrees(symbols, np.array([0, len(tree)]), places[1:-1])
-        loss = losses_by_scale(data, best, relations.weights.dense, size, np.array([scale]))
+        loss = losses_by_scale(data, best.astype(np.int32), relations.weights.dense, size, np.array([scale]))
         assert loss[0] == pytest.approx(-np.log(sure).sum())
     assert (sure >= 1 / size).all()
 

@@ -29,6 +29,8 @@ def test_what_is_refused(make, complaint):
 
 def test_whole_numbers_may_stand_for_fractions():
     assert Spectral(backoff=3, states=2).backoff == 3
+    # Compiled loops know integers and floats apart, and would be compiled once more.
+    assert [type(value) for value in (Spectral(states=4).states, Spectral(backoff=10).backoff)] == [int, float]
 
 
 @dataclass(frozen=True, repr=False)

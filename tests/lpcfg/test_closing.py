@@ -39,7 +39,7 @@ def test_scores_are_sums_over_the_places_of_both_gaps() -> None:
     cell = 0
     for width in range(1, 6):
         for first in range(5 - width + 1):
-            places = np.empty(12, np.int64)
+            places = np.empty(12, np.uint32)
             kernel.pair_places(ends, first, first + width, mask, places)
             with np.errstate(over="ignore"):
                 alone = [
@@ -68,7 +68,7 @@ def test_learning_tells_nodes_from_other_spans() -> None:
     weights, squares = np.zeros(1 << kernel.BITS, np.float32), np.full(1 << kernel.BITS, 1e-6, np.float32)
     for _ in range(50):
         kernel.learn_sentence(tag, tag, is_node, weights, squares, 0.07, 3.0)
-    scores = kernel.span_scores(tag, tag, weights)
+    scores = kernel.UNIT * kernel.span_scores(tag, tag, np.rint(weights / kernel.UNIT).astype(np.int8))
     assert scores[5] > 1.0
     assert (np.delete(scores[4:9], 1) < -1.0).all()
 

@@ -1,5 +1,7 @@
 """The weight of one tree of a head-automata grammar, by its definition, and random grammars."""
 
+import numpy as np
+
 from latentgram.shag.kernels.inside_outside import LEFT, RIGHT, HeadWeights
 from oracles.projective import ROOT, modifiers
 
@@ -10,7 +12,7 @@ def random_grammar(rng, n_words, n_states, n_classes):
         start=draw((2, n_words, n_states)),
         stop=draw((2, n_words, n_states)),
         operators=draw((5, n_states, n_states)),
-        step=rng.integers(0, 5, (n_words, n_words)),
+        step=rng.integers(0, 5, (n_words, n_words), np.int32),
         arc=draw((n_words, n_words, 1 + n_classes)),
         halt=draw((2, n_words, 1 + n_classes)),
         memory=rng.integers(0, n_classes, n_words),

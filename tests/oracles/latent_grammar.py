@@ -22,7 +22,7 @@ def random_lpcfg(seed: int, states: int = 3, *, signed: bool = False, density: f
     m = random.integers(1, states + 1, symbols).astype(np.int32)
     kept = random.random((inner, symbols, symbols)) < density
     kept[:, inner, inner + 1] = True
-    rules = np.argwhere(kept).astype(np.int32)
+    rules = np.ascontiguousarray(np.argwhere(kept), np.int32)
     lexicon = np.array([(inner + tag, word) for word in range(3) for tag in range(3)], np.int32)
 
     def numbers(shape: tuple[int, ...]) -> NDArray[np.float64]:

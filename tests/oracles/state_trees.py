@@ -7,6 +7,7 @@ import numpy as np
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyArrays
 from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.latent_tree.kernels import Operators
 from latentgram.latent_tree.model import LatentTree
 from latentgram.latent_tree.statistics import Tally, TreeCounts
 from latentgram.latent_tree.symbols import TreeSymbols
@@ -19,14 +20,13 @@ def random_model(states: int, symbols: int, rng: np.random.Generator, *, valency
     )
     rule = TreeSymbols(names, valency)
     mostly = [np.roll(np.eye(states), shift, 0) for shift in (0, 1)]
-    return LatentTree(
-        rule,
+    operators = Operators(
         rng.dirichlet(np.full(states, 2.0)),
         np.stack([0.6 * step + 0.4 * rng.dirichlet(np.ones(states), states).T for step in mostly]),
         rng.dirichlet(np.ones(len(rule)), states).T,
         np.zeros((0, 0, 0)),
-        np.full(len(rule), 1 / len(rule)),
     )
+    return LatentTree.of(rule, operators, np.full(len(rule), 1 / len(rule)))
 
 
 def side(word: int, head: int) -> int:

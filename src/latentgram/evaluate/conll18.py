@@ -178,7 +178,7 @@ class _Segmented:
             heads += [_OUTSIDE if head == ROOT else words + head - 1 for head in tree.heads]
             words += len(tree)
             sentence_at.append(place)
-        start, end, multiword = np.array(spans, np.int64).reshape(-1, 3).T
+        start, end, multiword = np.ascontiguousarray(np.array(spans, np.int64).reshape(-1, 3).T)
         head = np.array(heads, np.int64)
         return cls("".join(pieces), sentence_at, tokens, start, end, multiword.astype(np.bool_), forms, head, held)
 

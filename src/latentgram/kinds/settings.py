@@ -130,6 +130,8 @@ class Settings:
             wrong = rule.complaint(value, whole=kind.startswith("int"), text=kind in ("str", "str | None"))
             if wrong is not None:
                 raise SettingError(f"{type(self).__name__}.{field.name} must be {wrong}, got {value!r}")
+            if kind.startswith("float") and isinstance(value, int):  # for which kernels would be compiled again
+                object.__setattr__(self, field.name, float(value))
 
     def __repr__(self) -> str:
         """What differs from the defaults."""

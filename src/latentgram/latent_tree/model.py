@@ -83,8 +83,8 @@ class LatentTree(Summarised):
 
     @classmethod
     def of(cls, symbols: TreeSymbols, operators: Operators, unigram: Floats) -> LatentTree:
-        """The model with these learned parameters."""
-        root, child, word, product, start = operators
+        """The model with these learned parameters, in the layout that kernels are compiled for."""
+        root, child, word, product, start = map(np.ascontiguousarray, operators)
         return cls(symbols, root, child, word, product, unigram, start=start)
 
     @property

@@ -107,7 +107,7 @@ class _Weights:
         """Go through lessons in random order, a few times."""
         for _ in range(PASSES):
             order = self._random.permutation(chosen)
-            parts = list(self._threads.map(self._learned, [order[part::SHARES] for part in range(SHARES)]))
+            parts = list(self._threads.map(self._learned, [order[part::SHARES].copy() for part in range(SHARES)]))
             self._squares = self._squares + sum(squares - self._squares for _, squares in parts)
             self._weights = np.mean([weights for weights, _ in parts], axis=0, dtype=np.float32)
 

@@ -50,7 +50,7 @@ def layout(sizes: Integers) -> Ints:
 
 def _rule_rows(grammar: LPCFG) -> Rows:
     """Σ over rules of a parent, and over the states of its children, of t(h, ·, ·): one for each state h of it."""
-    parent, left, right = grammar.states[grammar.rules].astype(np.int64).T
+    parent, left, right = grammar.states.astype(np.int64)[np.ascontiguousarray(grammar.rules.T)]
     return Rows(parent, left * right, layout(grammar.states)[grammar.rules[:, 0]])
 
 

@@ -359,9 +359,9 @@ class Lattice:
     prob: Floats
 
     @property
-    def tokens(self) -> Ints:
+    def tokens(self) -> Ints32:
         """Tokens numbered: each is its own word."""
-        return np.arange(len(self.numbers))
+        return np.arange(len(self.numbers), dtype=np.int32)
 
     @property
     def log_prob(self) -> Floats:

@@ -58,7 +58,9 @@ def random_automata(counts: SequenceCounts, states: int, rng: np.random.Generato
     """The paper's start: random start and stop, A_a = T diag(o_a) with a random T and frequencies o."""
     pairs, step = counts.step
     start = rng.dirichlet(np.ones(states), counts.n_sources)
-    transition = rng.dirichlet(np.ones(states), (counts.n_sources, states)).transpose(0, 2, 1)
+    transition = np.ascontiguousarray(
+        rng.dirichlet(np.ones(states), (counts.n_sources, states)).transpose(0, 2, 1)
+    )
     stop = rng.uniform(0.1, 0.9, (counts.n_sources, states))
     inner = np.arange(counts.n_sources, len(counts.parent))
     seen = np.bincount(step[inner], counts.passes[inner], len(pairs))

@@ -118,7 +118,7 @@ class SHAG(HeadGrammar):
             self.symbols.alphabet,
             self.start[direction, head, :used],
             self.stop[direction, head, :used],
-            step[:, :used, :used],
+            np.ascontiguousarray(step[:, :used, :used]),
         )
 
     def sequences(self, trees: Trees, head: str, direction: int) -> list[list[str]]:

@@ -210,7 +210,7 @@ class Tagger(Summarised):
         """Sequences, as numbers of candidates, with their probabilities and the posteriors of their tags."""
         posterior = np.zeros(len(tag))
         log_total, _ = expectations(
-            start, tag, score, self._exponentials, posterior, self.pair, np.zeros(0), np.zeros(0, np.int64)
+            start, tag, score, self._exponentials, posterior, np.zeros((0, 0)), np.zeros(0), np.zeros(0, np.int64)
         )
         listed = []
         for path, value in zip(paths, path_scores(paths, start, tag, score, self._steps), strict=True):
