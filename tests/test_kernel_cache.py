@@ -1,5 +1,6 @@
 """Compiled code: taken from what is shipped if that fits, made here if not, kept where one may write."""
 
+import ast
 import os
 import stat
 import subprocess
@@ -83,6 +84,17 @@ def test_code_is_made_again_when_a_file_changes_that_its_own_imports(shipping, t
     constants.write_text("SCALE = 10\n")
     kernel_cache.sources_stamp.cache_clear()  # as in a new process
     assert kernel_cache.sources_stamp(caller) != before
+
+
+def test_all_that_a_module_imports_is_found():
+    """One import after the other, and those of several lines: as Python itself reads them."""
+    for path in kernel_cache.PACKAGE.rglob("*.py"):
+        expected = set()
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("latentgram"):
+                folder = kernel_cache.PACKAGE.joinpath(*node.module.split(".")[1:])
+                expected |= {folder.with_suffix(".py"), *(folder / f"{name.name}.py" for name in node.names)}
+        assert kernel_cache._imports(path) == {module for module in expected if module.is_file()}, path
 
 
 def test_the_last_resort_is_private(tmp_path, monkeypatch):

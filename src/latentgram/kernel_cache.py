@@ -67,7 +67,9 @@ def _imports(path: Path) -> frozenset[Path]:
     """The modules of the package that a module imports when it is loaded."""
     text = path.read_text("utf-8")
     modules = set()
-    for source, names in re.findall(r"^from latentgram\.?([\w.]*) import \(?([\w\s,]*)", text, re.MULTILINE):
+    for source, names in re.findall(
+        r"^from latentgram\.?([\w.]*) import (\([\w\s,]*|[\w ,]*)", text, re.MULTILINE
+    ):
         folder = PACKAGE.joinpath(*source.split("."))
         modules |= {folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))}
     return frozenset(module for module in modules if module.is_file())

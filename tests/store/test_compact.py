@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tests.store.test_store import everything, forge, same
 
 import latentgram as lg
+from latentgram.data.brackets import parse_forest
 from latentgram.data.rounding import roundings_of
 from latentgram.errors import ModelFileError, SettingError
 from latentgram.lpcfg.mass import tree_mass
@@ -133,6 +134,19 @@ def test_equal_models_are_equal_files(trees: lg.Treebank[lg.Tree], tmp_path: Pat
     lg.save(grammar, tmp_path / "a.lg", precision="compact")
     lg.save(lg.load(tmp_path / "full.lg"), tmp_path / "b.lg", precision="compact")
     assert (tmp_path / "a.lg").read_bytes() == (tmp_path / "b.lg").read_bytes()
+
+
+def test_trees_of_compact_files_sum_to_the_sentence(tmp_path: Path) -> None:
+    """Rules in single precision are kept so, but those never seen are not rounded to it when a tree is weighed."""
+    trees = "(S (A x)) (S (A x) (A x) (B x)) (N (S (B x) (B x)) (N (S (B x)))) (S (N (S x) (B x)))"
+    learner = lg.EM(states=2, iterations=2, direction="head", start="spectral")
+    grammar = compact(lg.fit(lg.LPCFG, lg.Treebank.of(parse_forest(trees)), by=learner), tmp_path)
+    assert grammar.rule_tensor.dtype == np.float32
+    parser = lg.Parser(grammar).exact
+    parses = parser.nbest([("x", "S"), ("x", "B")], 1000)
+    assert 1 < len(parses) < 1000
+    whole = np.logaddexp.reduce([parse.tree_logprob for parse in parses])
+    assert whole == pytest.approx(parses[0].logprob, abs=1e-11)
 
 
 def test_members_of_an_ensemble_share_what_is_equal(trees: lg.Treebank[lg.Tree], tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def mean_of(tensors, symbol):
 
 @jitable(borrows=True)
 def unseen_weight(tensors, a, b, c):
-    """p(a→b c) of a rule that was never seen, in the precision of the others."""
-    return tensors.rule.dtype.type(unseen_rule(tensors.unseen, a, b, c))
+    """p(a→b c) of a rule that was never seen, in the precision of sums; rules may be kept in a lower one."""
+    return tensors.root.dtype.type(unseen_rule(tensors.unseen, a, b, c))
 
 
 @njit()
