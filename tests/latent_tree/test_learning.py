@@ -106,6 +106,14 @@ def test_the_printed_form_has_no_ridge() -> None:
         lg.fit(lg.LatentTree, lg.demo_dependencies(20, seed=0), by=lg.Spectral(form="printed", ridge=1.0))
 
 
+def test_vectors_that_cancel_out_are_refused_in_a_sentence() -> None:
+    trees = [lg.DependencyTree(("x", "y"), (0, 1), upos=(tag, tag)) for tag in ("B", "A")]
+    with pytest.raises(DataError, match="unrelated in so few trees and states"):
+        lg.fit(lg.LatentTree, lg.Treebank.of(trees), by=lg.Spectral(states=1))
+    model = lg.fit(lg.LatentTree, lg.Treebank.of(trees), by=lg.Spectral())
+    assert np.isfinite(model.logprobs(trees)).all()
+
+
 def test_any_vectors_of_full_rank_serve_as_u() -> None:
     vectors = np.random.default_rng(4).standard_normal((8, 3))
     operators = corrected_operators(exact_counts(TRUTH, HEADS), vectors, 0.0)

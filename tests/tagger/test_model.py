@@ -111,6 +111,15 @@ def tagger() -> lg.Tagger:
     return lg.fit(lg.Tagger, lg.demo_dependencies(300, seed=0), by=lg.Gradient(passes=4))
 
 
+def test_tagged_sentences_come_as_pairs_as_trees_or_as_sentences():
+    pairs = [[("the", "D"), ("dog", "N")], [("dogs", "N"), ("bark", "V")]]
+    sentences = [lg.Sentence.of(each) for each in pairs]
+    trees = [lg.parse_tree("(S (D the) (N dog))"), lg.parse_tree("(S (N dogs) (V bark))")]
+    learned = [lg.fit(lg.Tagger, data, by=lg.Gradient(passes=2)) for data in (pairs, sentences, trees)]
+    assert same(learned[0].row_weight, learned[1].row_weight)
+    assert same(learned[0].row_weight, learned[2].row_weight)
+
+
 def test_lists_and_draws_of_a_tagger(tagger: lg.Tagger) -> None:
     words = "the strange frobbers mend a lamp ."
     every = tagger.nbest(words, 100_000)

@@ -72,7 +72,9 @@ LEAN = 5.0
 WITHOUT = 0.1
 """The share of held-out trees that may be without a probability."""
 TINY = 1e-200
-"""What is no more than this is nothing."""
+"""What is no more than this is nothing …"""
+ROUNDED = 1e-9
+"""… and a sum of products that has no more than this of their size is rounding."""
 
 
 def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree, context: Context) -> LatentTree:
@@ -264,7 +266,7 @@ def corrected_operators(counts: TreeCounts, vectors: Floats, ridge: float, *, le
 def _normalised(vector: Floats, unit: Floats) -> Floats:
     """The vector divided by what the constant function of the states has on it."""
     total = float(vector @ unit)
-    if not abs(total) > TINY:
+    if not abs(total) > max(TINY, ROUNDED * float(np.linalg.norm(vector) * np.linalg.norm(unit))):
         raise DataError("words and their neighbours are unrelated in so few trees and states: take more, or EM")
     return np.asarray(vector / total)
 

@@ -27,6 +27,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.kernels.numbering import numbered
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
@@ -112,7 +113,9 @@ def learn_tagger(data: Any, learner: GradientTagger, context: Context) -> Tagger
 
 
 def _sentences(data: Any) -> list[Sentence]:
-    return data.sentences() if isinstance(data, Treebank) else [Sentence.of(item.sentence) for item in data]
+    if isinstance(data, Treebank):
+        return data.sentences()
+    return [item.sentence if isinstance(item, DependencyTree | Tree) else Sentence.of(item) for item in data]
 
 
 def _learn(sentences: Sequence[Sentence], learner: GradientTagger, context: Context) -> Tagger:
