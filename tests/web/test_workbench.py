@@ -166,6 +166,10 @@ def test_an_attachment_takes_two_keys_and_focus_is_never_lost(serve: Any, page: 
     page.locator("#accept").focus()
     page.keyboard.press("n")
     assert page.evaluate("document.activeElement.dataset.label")
+    # The panel was closed: the same key opens it at the same node.
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#editor")
+    page.keyboard.press("n")
     page.keyboard.press("1")
     wait(page, "document.querySelectorAll('#fixes li').length === 1")
     wait(page, f"!{CLOSED}")

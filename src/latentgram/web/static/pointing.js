@@ -155,6 +155,7 @@ export function focusOn(key, quietly = false) {
   view.picture.reachable.get(view.focused)?.element.setAttribute("tabindex", -1);
   view.focused = key;
   next.element.setAttribute("tabindex", 0);
+  if (document.activeElement === next.element && !quietly && !isHolding()) choose(next.thing); // No event tells of it.
   quiet = quietly;
   next.element.focus({ preventScroll: true });
   quiet = false;
