@@ -203,6 +203,20 @@ def test_an_attachment_takes_two_keys_and_focus_is_never_lost(serve: Any, page: 
     assert served.get("/api/status")["accepted"] == 1
 
 
+def test_a_phrase_that_may_belong_to_its_neighbour_is_doubtful(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    ask(page, "A teacher saw the dog in the garden .")
+    assert "NP 3 8" not in spans(page)
+    page.locator("#accept").focus()
+    # The phrase itself is certain, and no constituent of the tree shows the other place that it may have.
+    page.keyboard.press("n")
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert label.startswith("PP") and "100 %" in label
+    page.keyboard.press("1")
+    until(page, "NP 3 8")
+
+
 def test_the_next_sentence_is_there_without_waiting_and_notes_are_kept(serve: Any, page: Any) -> None:
     served = serve(workers=1)
     served.post("/api/queue", text="The dog sleeps .\nThe teacher sleeps in the garden .", tokenised=True)

@@ -63,20 +63,26 @@ export function headName(words, head) {
 
 /** Other mothers of a node: those above its mother, and those beside it that it could go under. */
 function attachments(parse, tree, node) {
-  const family = tree.nodes.map((each, number) => ({ ...each, number }));
+  const family = numbered(tree);
   const rows = [...raised(parse, family, node.number), ...lowered(parse, family, node.number)];
   return { title: "Attach to", rows: strongest(rows, 4).filter(({ probability }, place) => !place || probability > 0.002) };
 }
 
 /** The correction that puts a node under another. */
 export function attachmentTo(parse, tree, node, to) {
-  const family = tree.nodes.map((each, number) => ({ ...each, number }));
+  const family = numbered(tree);
   const rows = [...raised(parse, family, node.number, 99), ...lowered(parse, family, node.number)];
   const known = rows.find(({ fix }) => fix.to[0] === to.first && fix.to[1] === to.end && fix.to[2] === to.label);
   return known?.fix ?? { kind: "attach", node: part(node), to: part(to), spans: [], forbidden: [], by_hand: true };
 }
 
+/** How likely it is that a node belongs under a neighbour, which no constituent of the tree shows. */
+export function likeliestBeside(parse, tree, { number }) {
+  return Math.max(0, ...lowered(parse, numbered(tree), number).map(({ probability }) => probability));
+}
+
 const part = ({ first, end, label }) => [first, end, label];
+const numbered = ({ nodes }) => nodes.map((each, number) => ({ ...each, number }));
 
 function posterior(parse, first, end, label) {
   return parse.marginals.find((each) => each.first === first && each.end === end && [label, plainLabel(label)].includes(each.label))?.probability ?? 0;

@@ -1,6 +1,7 @@
 // Keys: everything on the tree without a mouse. Letters do something wherever nothing is being typed.
 
 import { accept } from "./accepting.js";
+import { likeliestBeside } from "./alternatives.js";
 import { correct, walk } from "./asking.js";
 import { choose, enterEditor, select } from "./editor.js";
 import { showHelp } from "./help.js";
@@ -135,8 +136,9 @@ function doubtful(step) {
 }
 
 function doubtOf(thing) {
-  if (thing.node) return thing.node.isTag || thing.node.probability === null || thing.node.parent === null ? null : 1 - thing.node.probability;
-  const sure = state.parse.trees[state.tree].confidence[thing.arc] ?? null;
+  const tree = state.parse.trees[state.tree];
+  if (thing.node) return thing.node.isTag || thing.node.probability === null || thing.node.parent === null ? null : Math.max(1 - thing.node.probability, likeliestBeside(state.parse, tree, thing.node));
+  const sure = tree.confidence[thing.arc] ?? null;
   return sure === null ? null : 1 - sure * relationShare(thing.arc);
 }
 
