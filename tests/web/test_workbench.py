@@ -341,6 +341,22 @@ def test_scripts_that_run_from_right_to_left_and_a_phone(serve: Any, tab: Any) -
     assert box["x"] + box["width"] <= 390
 
 
+@pytest.mark.parametrize("text", [f"{TEXT[:-1]}{FOURTEEN}", "الكلب رأى القط الكبير جدا اليوم في الحديقة ."])
+def test_a_sentence_of_the_queue_begins_in_sight(serve: Any, tab: Any, text: str) -> None:
+    served = serve(sentences=[lg.Sentence.of(text)])
+    page = tab(390, 844, has_touch=True)
+    page.goto(served.url)
+    page.click("#tab-queue")
+    page.click("#queue li button")
+    page.wait_for_selector(".word")
+    assert page.evaluate("document.getElementById('drawing').scrollWidth") > 390
+    # The focus is at the root, which stands over the middle.
+    wait(page, "document.activeElement.dataset.label === 'TOP'")
+    box = page.locator('.word[data-word="0"]').bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+
+
 @pytest.mark.parametrize("text", ["الكلب رأى القط الكبير جدا .", "The teacher saw it today ."])
 def test_the_chart_of_posteriors_runs_as_the_tree_does(serve: Any, page: Any, text: str) -> None:
     words = text.split()

@@ -143,17 +143,25 @@ class Draft:
             mother.children[place : place + 1] = node.children
 
     def attach(self, part: Part, to: Part) -> None:
-        """Put a node under another mother; the words keep their order."""
+        """Put a node under another mother; the words keep their order.
+
+        A mother that is left with one child of its own label is no node of its own any more.
+        """
         words, quoted = self.tree().words, self.quote(part[0], part[1])
         node, mother = self.find(part), self.find(to)
         if any(below is mother for below in node.nodes()):
             raise DataError(f"{part[2]} cannot be attached to itself")
         if mother.word is not None:
             raise DataError(f"{to[2]} is the tag of a word: nothing else can be attached to it")
+        left = self.mother(node)
         self._cut(node)
         where = {id(each): (start, stop) for each, start, stop in self.spans()}
         place = sum(where[id(child)][1] <= part[0] for child in mother.children if id(child) in where)
         mother.children.insert(place, node)
+        if left is not None and len(left.children) == 1:
+            (only,) = left.children
+            if only.children and only.label == plain_label(left.label):
+                left.children = only.children
         if self.tree().words != words:
             raise DataError(
                 f"{part[2]} over {quoted} cannot be attached to {to[2]}: other words would stand between"

@@ -10,7 +10,7 @@ import { rescueFocus } from "./pointing.js";
 import { readNote } from "./notes.js";
 import { showPasted, written } from "./pasted.js";
 import { askOnce } from "./people.js";
-import { reasonOf, show, showFixes, showTreeNumber } from "./showing.js";
+import { reasonOf, show, showBeginning, showFixes, showTreeNumber } from "./showing.js";
 import { choose } from "./tabs.js";
 import { at, keep, say, setAnnotating, state, tell, view } from "./work.js";
 
@@ -81,6 +81,7 @@ async function open(question, more = {}, answer = null) {
   select(null);
   const there = await refresh(null, draft ? null : answer);
   if (state.question !== question) return;
+  if (there) showBeginning();
   if (there && draft) say("Your earlier corrections have been restored.", true);
   prepare();
   const holder = await hold();

@@ -8,7 +8,7 @@ import { arcChart, spanChart } from "./chart.js";
 import { select } from "./editor.js";
 import { drawOutline } from "./outline.js";
 import { focusOn, hoverChart, listen } from "./pointing.js";
-import { html, percent } from "./svg.js";
+import { html, isRightToLeft, percent } from "./svg.js";
 import { drawTree } from "./tree.js";
 import { at, keep, say, state, view } from "./work.js";
 
@@ -88,6 +88,11 @@ export function resize() {
   view.picture.picture.setAttribute("width", view.picture.width * scale);
   view.picture.picture.setAttribute("height", view.picture.height * scale);
   stick();
+}
+
+/** Where the sentence begins, from which it is read; the root, which has the focus, may be far from there. */
+export function showBeginning() {
+  drawing.scrollTo(isRightToLeft(state.parse.words) ? drawing.scrollWidth : 0, 0);
 }
 
 /** The words stay at the lower edge of what is seen of the drawing. */
