@@ -1,5 +1,7 @@
 """A kernel that others call is linked into them, without machine code of its own; Python may call it, too."""
 
+import pickle
+
 import numba
 import numpy as np
 import pytest
@@ -87,6 +89,16 @@ def test_inner_kernels_are_found_in_the_cache(monkeypatch):
     assert njit()(other)(VALUES, 3) == -9.0
     assert sum(square._inner.stats.cache_hits.values()) == 1
     assert sum(square._inner.stats.cache_misses.values()) == 0
+
+
+def test_what_is_stored_for_python_holds_no_code_for_the_linker(tmp_path, monkeypatch):
+    assert squares(VALUES, 3) == 14.0
+    stored = [pickle.loads(file.read_bytes())[0] for file in tmp_path.rglob("*squares*.nbc")]
+    ((_, _, (machine_code, for_the_linker)),) = (each for each in stored if isinstance(each, tuple))
+    assert len(for_the_linker) < len(machine_code) / 2
+    anew(monkeypatch)
+    assert squares(VALUES, 3) == 14.0
+    assert sum(squares.stats.cache_misses.values()) == 0
 
 
 def test_a_damaged_inner_kernel_is_compiled_again(tmp_path, monkeypatch):

@@ -226,6 +226,16 @@ class KernelCacheImpl(caching.CompileResultCacheImpl):
         _TemporaryLocator,
     ]
 
+    def reduce(self, compiled: Any) -> tuple[object, ...]:
+        """What a file is to hold: machine code, and for the linker no more than the name that Python calls.
+
+        Numba keeps all code for the linker as well, more than the machine code; but what other kernels are linked
+        with is an inner form (kernel_dispatch.py).
+        """
+        (name, form, (machine_code, _)), *others = super().reduce(compiled)
+        called = f'define void @"{compiled.fndesc.llvm_cpython_wrapper_name}"() {{ unreachable }}'
+        return (name, form, (machine_code, binding.parse_assembly(called).as_bitcode())), *others
+
 
 class KernelCache(caching.FunctionCache):
     """The cache of one function: shipped code first, then numba's."""

@@ -72,7 +72,7 @@ def test_a_trace_and_what_it_refers_to_have_one_index() -> None:
 
 
 def test_a_mother_left_with_one_child_of_its_own_label_goes() -> None:
-    nested = TREE.replace("(NP (DT a) (NN cat)) (PP", "(NP-PRD (NP (DT a) (NN cat)) (PP").replace("town)))))", "town))))))")
+    nested = TREE.replace("(NP (DT a)", "(NP-PRD (NP (DT a)") + ")"
     raised = changed(nested, "attach", (5, 7, "PP"), (2, 7, "VP"))
     assert raised == TREE.replace("(NP (DT a)", "(NP-PRD (DT a)")
     other = nested.replace("(NP (DT a)", "(NX (DT a)")

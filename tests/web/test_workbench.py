@@ -212,7 +212,8 @@ def test_a_phrase_that_may_belong_to_its_neighbour_is_doubtful(serve: Any, page:
     # The phrase itself is certain, and no constituent of the tree shows the other place that it may have.
     page.keyboard.press("n")
     label = page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert label.startswith("PP") and "100 %" in label
+    assert label.startswith("PP")
+    assert "100 %" in label
     page.keyboard.press("1")
     until(page, "NP 3 8")
 
