@@ -243,7 +243,7 @@ def span_keys(view, first, end, keys):
     return len(values)
 
 
-@njit()
+@njit(borrows=True)
 def word_keys(view, place, keys):
     """Write what the features of all items over a word share, which choose its tag; how many there are."""
     word, tag = view.words[WORD], view.tag

@@ -84,9 +84,8 @@ def learn_chart(lesson, state, rate, margin, time):
     first = chart.cell_begin[-2]
     for place in range(shares[1].shape[0]):
         slope -= item_marginal[first + place] * shares[1][place]
-    touched = np.empty(4096, np.int64)
-    size, touched = add_gradient(view, right_item, right_edge, LEAST, shift, state.gradient, touched)
-    _apply(state, touched[:size], np.float32(rate), np.float32(time))
+    touched = add_gradient(view, right_item, right_edge, LEAST, shift, state.gradient)
+    _apply(state, touched, np.float32(rate), np.float32(time))
     trust = state.trust
     trust[1] += slope * slope
     step = rate * slope / math.sqrt(trust[1])
@@ -95,7 +94,7 @@ def learn_chart(lesson, state, rate, margin, time):
     return loss
 
 
-@njit()
+@njit(borrows=True)
 def _apply(state, touched, rate, time):
     for bucket in touched:
         slope = state.gradient[bucket]

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from latentgram.compiling import grown, njit
+from latentgram.compiling import njit
 from latentgram.lpcfg.crf.kernels.features import (
     EDGE_FEATURES,
     ITEM_FEATURES,
@@ -32,9 +32,16 @@ from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals
 @njit()
 def score_chart(view, shares, trust, weights, shift):
     """The scores of all items and edges."""
-    chart = view.chart
     item, edge = np.empty(view.item.shape[0]), trust * shares[0]
-    keys, buckets = np.empty(ITEM_FEATURES, np.uint64), np.empty(ITEM_FEATURES, np.uint64)
+    keys, buckets = np.empty((2, max(ITEM_FEATURES, EDGE_FEATURES)), np.uint64)
+    _score_items(view, weights, shift, keys, buckets, item)
+    _score_edges(view, weights, shift, keys, buckets, edge)
+    return Scores(item, edge, trust * shares[1])
+
+
+@njit(borrows=True)
+def _score_items(view, weights, shift, keys, buckets, item):
+    """Write the scores of all items. Features look at some forty arrays, whose references need not be counted."""
     begin, end, shared = -1, -1, 0
     for some in range(item.shape[0]):
         if view.first[some] != begin or view.end[some] != end:
@@ -45,7 +52,12 @@ def score_chart(view, shares, trust, weights, shift):
         for place in range(count):
             total += weights[buckets[place]]
         item[some] = total
-    keys, buckets = np.empty(EDGE_FEATURES, np.uint64), np.empty(EDGE_FEATURES, np.uint64)
+
+
+@njit(borrows=True)
+def _score_edges(view, weights, shift, keys, buckets, edge):
+    """Add the scores of their features to those of all edges."""
+    chart = view.chart
     for group in range(chart.split_begin.shape[0] - 1):
         first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
         for split in range(first_split, end_split):
@@ -59,7 +71,6 @@ def score_chart(view, shares, trust, weights, shift):
                     total += weights[buckets[place]]
                 edge[number] += total
                 number += end_split - first_split
-    return Scores(item, edge, trust * shares[1])
 
 
 @njit()
@@ -93,20 +104,34 @@ def shift_of(weights):
 
 
 @njit()
-def add_gradient(view, item, edge, least, shift, gradient, touched):
-    """Add Σ difference · f over the items and edges whose `item` or `edge` difference is at least `least` in size.
-
-    The buckets that were zero before are listed in `touched`; how many there are, and the list, which may grow.
+def add_gradient(view, item, edge, least, shift, gradient):
+    """Add Σ difference · f over the items and edges whose `item` or `edge` difference is at least `least` in size;
+    the buckets that were zero before.
     """
-    chart, size = view.chart, 0
-    keys, buckets = np.empty(ITEM_FEATURES, np.uint64), np.empty(ITEM_FEATURES, np.uint64)
+    items, edges = np.count_nonzero(np.abs(item) >= least), np.count_nonzero(np.abs(edge) >= least)
+    touched = np.empty(items * ITEM_FEATURES + edges * EDGE_FEATURES, np.uint64)
+    keys, buckets = np.empty((2, max(ITEM_FEATURES, EDGE_FEATURES)), np.uint64)
+    size = _add_items(view, item, least, shift, keys, buckets, gradient, touched)
+    size = _add_edges(view, edge, least, shift, keys, buckets, gradient, touched, size)
+    return touched[:size]
+
+
+@njit(borrows=True)
+def _add_items(view, item, least, shift, keys, buckets, gradient, touched):
+    """Add what items say to the gradient; how many buckets were touched."""
+    size = 0
     for some in range(item.shape[0]):
-        if abs(item[some]) < least:
-            continue
-        shared = span_keys(view, view.first[some], view.end[some], keys)
-        count = item_buckets(view, some, keys, shared, shift, buckets)
-        size, touched = _add(item[some], buckets, count, gradient, touched, size)
-    keys, buckets = np.empty(EDGE_FEATURES, np.uint64), np.empty(EDGE_FEATURES, np.uint64)
+        if abs(item[some]) >= least:
+            shared = span_keys(view, view.first[some], view.end[some], keys)
+            count = item_buckets(view, some, keys, shared, shift, buckets)
+            size = _add(item[some], buckets, count, gradient, touched, size)
+    return size
+
+
+@njit(borrows=True)
+def _add_edges(view, edge, least, shift, keys, buckets, gradient, touched, size):
+    """Add what edges say to the gradient; how many buckets were touched."""
+    chart = view.chart
     for group in range(chart.split_begin.shape[0] - 1):
         number = chart.edge_begin[group]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
@@ -115,18 +140,17 @@ def add_gradient(view, item, edge, least, shift, gradient, touched):
                     left, right = chart.split_left[split], chart.split_right[split]
                     both = split_keys(view, left, right, keys)
                     count = edge_buckets(view, number, entry, left, right, keys, both, shift, buckets)
-                    size, touched = _add(edge[number], buckets, count, gradient, touched, size)
+                    size = _add(edge[number], buckets, count, gradient, touched, size)
                 number += 1
-    return size, touched
+    return size
 
 
-@njit()
+@njit(borrows=True)
 def _add(value, buckets, count, gradient, touched, size):
-    touched = grown(touched, size + count)
     for place in range(count):
         bucket = buckets[place]
         if gradient[bucket] == 0:
             touched[size] = bucket
             size += 1
         gradient[bucket] += value
-    return size, touched
+    return size
