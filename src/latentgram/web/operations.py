@@ -89,7 +89,7 @@ class Operation:
         annotation: Any = self._answers or self._hints["return"]
         return TypeAdapter(annotation)
 
-    async def __call__(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         """Answer a request."""
         given = self._from_query(request)
         if self._body is not None:
@@ -187,7 +187,7 @@ class Operations:
         def described(request: Request) -> Response:
             return Response(json.dumps(self.document), media_type="application/json")
 
-        routes = [Route(each.path, _endpoint(each), methods=[each.method]) for each in self._all]
+        routes = [Route(each.path, each.respond, methods=[each.method]) for each in self._all]
         return [*routes, Route(document, described)]
 
     @cached_property
@@ -205,13 +205,6 @@ class Operations:
             paths.setdefault(operation.path, {})[operation.method.lower()] = operation.described(schemas)
         components = {"schemas": made[1].get("$defs", {})}
         return {"openapi": "3.1.0", "info": self._info, "paths": paths, "components": components}
-
-
-def _endpoint(operation: Operation) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
-        return await operation(request)
-
-    return answer
 
 
 def _is_model(hint: object) -> bool:
