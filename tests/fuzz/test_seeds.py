@@ -324,3 +324,11 @@ def test_more_labels_in_a_symbol_than_trees_have(run: Run, tmp_path: Path, optio
     assert run(*command, 90, "-o", tmp_path / "deep.lg").status == 0
     trees = [lg.load(tmp_path / name).parse("the teacher sleeps .").tree for name in ("all.lg", "deep.lg")]
     assert trees[0] == trees[1]
+
+
+def test_more_dimensions_than_anybody_has_memory_for(run: Run, tmp_path: Path) -> None:
+    lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
+    options = ("--by", "clustering", "--dimensions", "9" * 30)
+    outcome = run("train", "lpcfg", tmp_path / "trees.mrg", *options, "-o", tmp_path / "m.lg")
+    refused(outcome, "dimensions must be at least 1 and at most", status=outcome.status)
+    assert outcome.status in (1, 2)

@@ -58,7 +58,9 @@ LEAST_STRENGTH = Field(
     "dimensions whose singular value is smaller than this, in units of the noise of a count, are dropped",
     at_least=0,
 )
-DIMENSIONS = Field("number of dimensions of the spectral views that are clustered", at_least=1)
+DIMENSIONS = Field(
+    "number of dimensions of the spectral views that are clustered", at_least=1, at_most=MOST_STATES
+)
 NOISE = Field(
     "probability of dropping each feature of a node during learning, so that grammars with different seeds "
     "differ; the members of an ensemble then differ only in this",
