@@ -4,8 +4,8 @@ Set-up: grammars of the wsj sample (clusters, spectral, an ensemble; default set
 en_ewt, under LATENTGRAM_DATA, each stored with full and with compact precision. Every file has a process of its
 own: processor time of loading (the least of three), F1 on the development trees with gold tags, by how much
 the log-probabilities of sentences (of trees, top-down) differ from those of the full file, at most and in the
-mean, in nats, and the greatest resident size after loading it once and parsing. Models that FOLDER has already are not
-retrained; without a FOLDER the files are not kept.
+mean, in nats, and the greatest resident size after loading it once and parsing. Models that FOLDER has already are
+not retrained; without a FOLDER the files are not kept.
 
 Conclusion (results/file_sizes.csv): files are eight to twenty-six times as small, F1 is what it was within 0.05
 (spectral: 0.2, of which two sentences make the most), and they load within half a second, an ensemble within
