@@ -37,7 +37,7 @@ INTRODUCTION = """The public names
 
 Everything a program needs is an attribute of ``latentgram``; each name loads on first use. These names are stable:
 a name that is removed keeps working for one release, with a warning. Names not listed here may change at any
-time.
+time. Messages, such as that kernels are being compiled, go to the logger ``latentgram``.
 """
 
 
