@@ -77,6 +77,10 @@ REFUSED = {
     "automata of trees": ("show d.conllu --automaton NN", "--automaton has no meaning for a treebank"),
     "two things": ("show s.lg --automaton NN --word a", "--automaton has no meaning for --word"),
     "a model as trees": ("train shag s.lg -o o.lg", "s.lg: this is a model file of latentgram"),
+    "other trees than the parser's": (
+        "eval s.lg c.mrg",
+        "c.mrg: the parser makes dependency trees, but the treebank is constituency",
+    ),
     "an HMM is no parser": ("eval h.lg t.tsv", "is an HMM, not a Parser: 'latentgram tag' tags with it"),
     "brackets for heads": ("train shag c.mrg -o o.lg", "c.mrg: a dependency treebank is needed, this one is"),
     "trees for other parsers": ("score s.lg c.mrg", "c.mrg: a dependency parser scores only dependency trees"),

@@ -24,9 +24,9 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.surface import NO_SPACE
 from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.tree import Tree
-from latentgram.data.treebank import Treebank
-from latentgram.errors import SettingError, UnsupportedPair, a_or_an
-from latentgram.kinds.kind import Kind, find_kind, kinds, named
+from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
+from latentgram.errors import DataError, SettingError, UnsupportedPair, a_or_an
+from latentgram.kinds.kind import PHRASES, Kind, find_kind, kinds, named
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model, Naming, WordTagger
 from latentgram.kinds.result import NBest, Parse, TagPosteriors
@@ -306,6 +306,12 @@ class Parser(Summarised):
         """A string is text, cut into words as `sentences_of` does; anything else is words already."""
         return self.cutter.sentence(sentence) if isinstance(sentence, str) else Sentence.of(sentence)
 
+    def refuse_other_trees(self, treebank: Treebank[Tree] | Treebank[DependencyTree]) -> None:
+        """Raise an error if a treebank does not have trees such as those of the parser."""
+        wanted = CONSTITUENCY if self.kind.reads == PHRASES else DEPENDENCY
+        if treebank.kind != wanted:
+            raise DataError(f"the parser makes {wanted} trees, but the treebank is {treebank.kind}")
+
     @overload
     def evaluate(
         self, treebank: Treebank[Tree], *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
@@ -331,6 +337,7 @@ class Parser(Summarised):
 
         Workers receive parts of the treebank and return scores, which are added.
         """
+        self.refuse_other_trees(treebank)
         parts = (part.compact() for part in treebank.shards(BATCH))
         return map_reduce(_BatchScorer(self, gold_tags), parts, engine or engine_for(n_jobs))
 

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
-from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
+from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.evaluate.attachment import attachment_rows
 from latentgram.evaluate.bracketing import bracket_rows
 from latentgram.evaluate.calibration import Calibration, calibration
 from latentgram.evaluate.compare import attachment_uas, bracketing_f1
-from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.result import Parse
 from latentgram.parallel import Engine, InProcess, engine_for
@@ -115,7 +114,7 @@ def outcomes(parser: Parser, treebank: Trees, gold_tags: bool, engine: Engine, p
     """Parse the sentences of a treebank and see what is right."""
     if not len(treebank):
         raise DataError("there are no trees to compare parses with")
-    _refuse_other_trees(parser, treebank)
+    parser.refuse_other_trees(treebank)
     questions = [parser.question(tree, gold_tags) for tree in treebank]
     parses: list[Parse] = []
     for parse in parser.parse_many(questions, engine=engine):
@@ -210,12 +209,6 @@ def reliability(
     if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
         raise DataError("the parser was calibrated on these trees: evaluate it on others")
     return outcomes(parser, treebank, gold_tags, engine or engine_for(n_jobs), progress or Silent())
-
-
-def _refuse_other_trees(parser: Parser, treebank: Trees) -> None:
-    wanted = CONSTITUENCY if parser.kind.reads == PHRASES else DEPENDENCY
-    if treebank.kind != wanted:
-        raise DataError(f"the parser makes {wanted} trees, but the treebank is {treebank.kind}")
 
 
 def _refuse_training_data(parser: Parser, treebank: Trees) -> None:
