@@ -48,6 +48,15 @@ def test_phrases(phrases: Path) -> None:
     assert (label, words.text) == (first._.parse.tree.label, first.text)
 
 
+def test_without_sentences_a_document_is_one(phrases: Path, arcs: Path) -> None:
+    for model in (phrases, arcs):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("latentgram", config={"model": str(model)})
+        (whole,) = nlp(TEXT).sents
+        assert len(whole._.parse.tree.words) == len(whole)
+        assert list(nlp("").sents) == []
+
+
 def test_arcs(arcs: Path) -> None:
     doc = pipeline(arcs)(TEXT)
     for sentence in doc.sents:

@@ -172,7 +172,7 @@ def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
     gold = Treebank.read(asked.second)
     with faults_of(asked.second), asked.engine() as engine:
         parser = load_parser(asked.first, asked.limit_seconds)
-        parser.refuse_other_trees(gold)
+        parser.refuse_other_trees(gold.kind)
         own = parser.tags_itself and not asked.gold_tags
         say("tags: predicted (--gold-tags uses those of the trees)" if own else "tags: from the trees")
         if asked.gold_heads:

@@ -74,7 +74,10 @@ class LatentgramComponent:
         """Parse a document, and write what was found into it."""
         if self.parser is None:
             raise SettingError("there is no model: nlp.add_pipe('latentgram', config={'model': 'wsj.lg'})")
-        spans = [span for span in (doc.sents if doc.has_annotation("SENT_START") else [doc[:]]) if len(span)]
+        if not doc.has_annotation("SENT_START"):
+            for token in doc:
+                token.is_sent_start = token.i == 0
+        spans = [span for span in doc.sents if len(span)]
         parses = list(self.parser.parse_many(map(_sentence, spans)))
         doc.user_data[KEPT] = {str(span.start): parse.to_json() for span, parse in zip(spans, parses, strict=True)}
         for span, parse in zip(spans, parses, strict=True):

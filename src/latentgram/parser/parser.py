@@ -306,11 +306,11 @@ class Parser(Summarised):
         """A string is text, cut into words as `sentences_of` does; anything else is words already."""
         return self.cutter.sentence(sentence) if isinstance(sentence, str) else Sentence.of(sentence)
 
-    def refuse_other_trees(self, treebank: Treebank[Tree] | Treebank[DependencyTree]) -> None:
-        """Raise an error if a treebank does not have trees such as those of the parser."""
+    def refuse_other_trees(self, kind: str) -> None:
+        """Raise an error if treebanks of a kind do not have trees such as those of the parser."""
         wanted = CONSTITUENCY if self.kind.reads == PHRASES else DEPENDENCY
-        if treebank.kind != wanted:
-            raise DataError(f"the parser makes {wanted} trees, but the treebank is {treebank.kind}")
+        if kind != wanted:
+            raise DataError(f"the parser makes {wanted} trees, but the treebank is {kind}")
 
     @overload
     def evaluate(
@@ -337,7 +337,7 @@ class Parser(Summarised):
 
         Workers receive parts of the treebank and return scores, which are added.
         """
-        self.refuse_other_trees(treebank)
+        self.refuse_other_trees(treebank.kind)
         parts = (part.compact() for part in treebank.shards(BATCH))
         return map_reduce(_BatchScorer(self, gold_tags), parts, engine or engine_for(n_jobs))
 

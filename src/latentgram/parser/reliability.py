@@ -114,7 +114,7 @@ def outcomes(parser: Parser, treebank: Trees, gold_tags: bool, engine: Engine, p
     """Parse the sentences of a treebank and see what is right."""
     if not len(treebank):
         raise DataError("there are no trees to compare parses with")
-    parser.refuse_other_trees(treebank)
+    parser.refuse_other_trees(treebank.kind)
     questions = [parser.question(tree, gold_tags) for tree in treebank]
     parses: list[Parse] = []
     for parse in parser.parse_many(questions, engine=engine):
