@@ -159,7 +159,7 @@ def test_a_tree_has_its_share_of_all_trees(number: int) -> None:
         if name[0] >= 0:
             expected[name.tobytes(), size.tobytes()] += np.exp(score - log_total)
     for nodes, share in expected.items():
-        name, size = (np.frombuffer(part, np.int32) for part in nodes)
+        name, size = (np.frombuffer(part, np.int32).copy() for part in nodes)
         assert tree_log_share(chart, item, edge, names.nodes, name, size) == pytest.approx(np.log(share))
     assert sum(expected.values()) == pytest.approx(1)
     other = name.copy()

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentgram.arrays import Floats, Integers, Ints, Ints32
-from latentgram.compiling import njit
+from latentgram.compiling import grown, njit
 
 CHUNK = 256
 """Nodes taken into one matrix product: bounds the memory of the outer products."""
@@ -109,8 +109,7 @@ def sparse_cross(inside, outside, inside_weight, outside_weight):
     filled = 0
     for i in range(rows):
         most = filled + min((begin[i + 1] - begin[i]) * outside.shape[1], outside_weight.size)
-        if most > columns.size:
-            columns, values = _longer(columns, filled, 2 * most), _longer(values, filled, 2 * most)
+        columns, values = grown(columns, most), grown(values, most)
         for e in range(begin[i], begin[i + 1]):
             for g in range(outside.shape[1]):
                 j = outside[example[e], g]
@@ -122,15 +121,6 @@ def sparse_cross(inside, outside, inside_weight, outside_weight):
             values[p] *= inside_weight[i] * outside_weight[columns[p]] / inside.shape[0]
         pointers[i + 1] = filled
     return pointers, columns[:filled], values[:filled]
-
-
-@njit()
-def _longer(array, filled, size):
-    """The filled part of an array in a longer one."""
-    longer = np.empty(size, array.dtype)
-    for i in range(filled):
-        longer[i] = array[i]
-    return longer
 
 
 @njit()
