@@ -94,7 +94,7 @@ class Calibration(Score):
         return {"calibration_error": self.error, "brier": self.brier, "count": self.count, "bins": self.rows()}
 
     def _repr_html_(self) -> str:
-        """The plot of what was said and what was right, in a notebook."""
+        """The reliability plot, in a notebook."""
         from latentgram.view.plots import reliability_plot
 
         return reliability_plot(self)

@@ -98,7 +98,7 @@ class Outcomes:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The plot of what was said and what was right, in a notebook."""
+        """The reliability plot of phrases or arcs, in a notebook."""
         return self.reliability._repr_html_()
 
     def to_json(self) -> dict[str, object]:

@@ -130,11 +130,11 @@ def round_numbers(low: float, high: float, about: int = 6) -> list[float]:
 def reliability_plot(
     calibration: Calibration, title: str = "Predicted probability and frequency of correct answers"
 ) -> str:
-    """How often what was said with each probability was right; on the diagonal, just as often as said."""
+    """How often predictions of each probability were correct; on the diagonal, just as often as predicted."""
     points = [(bin.probability / bin.count, bin.right / bin.count) for bin in calibration.bins if bin.count]
     return line_plot(
-        {f"right (error {calibration.error:.1f} %)": points, "as said": [(0.0, 0.0), (1.0, 1.0)]},
+        {f"observed (error {calibration.error:.1f} %)": points, "perfect calibration": [(0.0, 0.0), (1.0, 1.0)]},
         title=title,
-        x_label="probability said",
-        y_label="share right",
+        x_label="predicted probability",
+        y_label="proportion correct",
     )
