@@ -27,7 +27,8 @@ def spectrum(model: Model, symbol: str, direction: Literal["left", "right"] | No
         refuse(model, request.subject)
     shown = kind.inspection()(model).show(request)
     points = [(float(str(place)), float(str(value))) for place, value in shown.rows]
-    return Curves({symbol: points}, f"states of {symbol}, the strongest first", "state", shown.columns[1].replace("_", " "))
+    title, measure = f"states of {symbol}, the strongest first", shown.columns[1].replace("_", " ")
+    return Curves({symbol: points}, title, "state", measure)
 
 
 def learning_curves(model: Model) -> dict[str, Curves]:
