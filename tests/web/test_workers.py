@@ -123,3 +123,15 @@ def test_neither_the_page_nor_a_parser_loads_what_only_learning_needs() -> None:
         check=True,
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_nobody_waits_for_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr("latentgram.web.workers.Worker", full)
+    workers = Workers(cast(Any, LONG), 2)
+    workers.start(afterwards=lambda: None)
+    with pytest.raises(Busy, match="all workers are busy"):
+        asyncio.run(asyncio.wait_for(workers.run(abs, limit=0.2), timeout=20))

@@ -123,8 +123,11 @@ class Workers:
         threading.Thread(target=wait, daemon=True).start()
 
     def _start(self) -> None:
-        for _ in range(self.count):
-            self._add()
+        try:
+            for _ in range(self.count):
+                self._add()
+                self.warming = False
+        finally:  # where no process can be started, nobody waits for one that loads
             self.warming = False
 
     def _add(self) -> None:
