@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,8 @@ from typing import Any, cast
 import pytest
 
 from latentgram.errors import DataError, LatentgramError
+from latentgram.web.refit import Refit
+from latentgram.web.server import _listen
 from latentgram.web.workers import Busy, GivenUp, Workers
 
 LONG: Any = 3600.0
@@ -135,3 +138,41 @@ def test_nobody_waits_for_processes_that_cannot_be_started(monkeypatch: pytest.M
     workers.start(afterwards=lambda: None)
     with pytest.raises(Busy, match="all workers are busy"):
         asyncio.run(asyncio.wait_for(workers.run(abs, limit=0.2), timeout=20))
+
+
+def test_a_model_that_cannot_be_taken_over_does_not_end_learning_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Learning:
+        def __init__(self, listen: object) -> None: ...
+        def call(self, *_: object) -> str:
+            return "model"
+
+        def kill(self) -> None: ...
+
+    taken: list[str] = []
+
+    def take(model: Any) -> None:
+        taken.append(model)
+        if len(taken) == 1:
+            raise DataError("a tree is not one")
+
+    monkeypatch.setattr("latentgram.web.refit.Worker", Learning)
+    refit, nothing = Refit(take), cast(Any, None)
+    for failure in ("a tree is not one", None):
+        refit.start(nothing, nothing, nothing)
+        deadline = time.monotonic() + 20
+        while refit.running:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert refit.failure == failure
+    assert len(taken) == 2
+
+
+def test_the_last_ports_are_tried_and_none_beyond() -> None:
+    with socket.socket() as first:
+        try:
+            first.bind(("127.0.0.1", 65535))
+            first.listen()
+        except OSError:
+            pytest.skip("another program has the last port")
+        with _listen("127.0.0.1", 65535) as listening:
+            assert 0 < listening.getsockname()[1] < 65535

@@ -65,21 +65,21 @@ class Refit:
 
     def _run(self, worker: Worker, kind: type[Model], data: Treebank[AnyTree], learner: Settings) -> None:
         started = time.monotonic()
-        failure = model = None
+        failure = None
         try:
-            model = worker.call(_learn, kind, data, learner)
+            try:
+                model = worker.call(_learn, kind, data, learner)
+            finally:
+                worker.kill()
             self.seconds = time.monotonic() - started
+            if self._worker is worker:
+                self._finished(model)
         except WorkerEnded:
             failure = "the process that was learning ended"
         except Exception as error:
             failure = str(error) if isinstance(error, LatentgramError) else f"{type(error).__name__}: {error}"
-        worker.kill()
         if self._worker is worker:
-            self.failure = failure
-            if model is not None:
-                self._finished(model)
-            if self._worker is worker:
-                self._worker = None
+            self.failure, self._worker = failure, None
 
     def cancel(self) -> None:
         """Give up."""

@@ -17,6 +17,7 @@ from latentgram.web.api import create_app
 from latentgram.web.guard import LOOPBACK
 from latentgram.web.session import Session
 
+MOST_PORTS = 1 << 16
 HEADER_SECONDS = 10.0
 """How long the headers of a request may take to arrive."""
 
@@ -92,7 +93,7 @@ class _Impatient(H11Protocol):
 def _listen(host: str, port: int) -> socket.socket:
     """A socket on the port, or on the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in (port, *range(port + 1, port + 20), 0):
+    for candidate in (port, *range(port + 1, min(port + 20, MOST_PORTS)), 0):
         made = socket.socket(family, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
