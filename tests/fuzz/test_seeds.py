@@ -326,9 +326,21 @@ def test_more_labels_in_a_symbol_than_trees_have(run: Run, tmp_path: Path, optio
     assert trees[0] == trees[1]
 
 
-def test_more_dimensions_than_anybody_has_memory_for(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "option", "number"),
+    [
+        ("lpcfg", "--dimensions", "9" * 30),
+        ("shag", "--deterministic", "9" * 30),
+        ("shag", "--deterministic", str(2**31)),
+        ("shag", "--ridge", "1e308"),
+        ("shag", "--smoothing", "1e308"),
+        ("arcs", "--folds", "9" * 30),
+    ],
+)
+def test_settings_beyond_measure(run: Run, tmp_path: Path, kind: str, option: str, number: str) -> None:
     lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
-    options = ("--by", "clustering", "--dimensions", "9" * 30)
-    outcome = run("train", "lpcfg", tmp_path / "trees.mrg", *options, "-o", tmp_path / "m.lg")
-    refused(outcome, "dimensions must be at least 1 and at most", status=outcome.status)
-    assert outcome.status in (1, 2)
+    lg.demo_dependencies(5, 1).write(tmp_path / "arcs.conllu")
+    data, learner = ("trees.mrg", "clustering") if kind == "lpcfg" else ("arcs.conllu", "spectral")
+    by = () if kind == "arcs" else ("--by", learner)
+    outcome = run("train", kind, tmp_path / data, *by, option, number, "-o", tmp_path / "m.lg")
+    refused(outcome, f"{option.removeprefix('--')} must be at least", "and at most")

@@ -10,6 +10,8 @@ from latentgram.kinds.settings import AUTO, Field
 
 MOST_STATES = 1024
 """Operators take the square of it for every symbol: more would ask for memory that nobody has."""
+MOST = 1_000_000_000
+"""Of numbers without a natural limit, so that their squares are numbers and integers fit into 32 bits."""
 
 # How a treebank becomes binary trees over known words.
 DIRECTION = Field("side from which nodes with many children are binarised", choices=("left", "right", "head"))
@@ -105,7 +107,7 @@ MEMORY = Field(
 BETWEEN = Field("whether arcs depend on the verbs, commas and conjunctions between their ends")
 
 # Which strings spectral learners of automata count, and how they are weighed.
-SMOOTHING = Field("amount of probability reserved for unseen events; 0: none", at_least=0)
+SMOOTHING = Field("amount of probability reserved for unseen events; 0: none", at_least=0, at_most=MOST)
 HISTORY = Field("length of the longest history in the basis", at_least=1, at_most=5)
 FUTURE = Field("length of the longest future in the basis", at_least=1, at_most=5)
 BASIS = Field(
@@ -122,11 +124,14 @@ COMPLETION = Field(
     at_most=1,
 )
 POWER = Field("each count is divided by this power of the counts of its two strings", at_least=0, at_most=1)
-RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0)
-CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): chosen on held-out trees", at_least=0, word=AUTO)
+RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0, at_most=MOST)
+CHOSEN_RIDGE = Field(
+    f"{RIDGE.help}; auto (latent trees only): chosen on held-out trees", at_least=0, at_most=MOST, word=AUTO
+)
 DETERMINISTIC = Field(
     "make head automata deterministic, with at most this many states besides the first; 0 keeps hidden states",
     at_least=0,
+    at_most=MOST,
 )
 LEXICAL = Field("exponent of the lexical factor of a product; 0: without it", at_least=0)
 DISTANCE = Field("exponent of the distance factor of a product; 0: without it", at_least=0)
@@ -232,7 +237,7 @@ TAGGER_UP_TO = Field(
     "sentences without tags; 0: never",
     at_least=0,
 )
-FOLDS = Field("number of parts for jackknifing; 1: no jackknifing", at_least=1)
+FOLDS = Field("number of parts for jackknifing; 1: no jackknifing", at_least=1, at_most=MOST)
 FLOOR = Field("second order: lowest posterior of a head, relative to the most probable head", above=0, at_most=1)
 COUNT = Field("number of trees per n-best list", at_least=2)
 NON_PROJECTIVE = Field("arcs may cross: learn from non-projective trees as they are, and predict such trees")
