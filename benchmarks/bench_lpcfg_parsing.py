@@ -36,11 +36,9 @@ from typing import Any
 
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
-import latentgram.lpcfg.parse.stages as first_stages
 from harness import explain, peak, write_rows
 from latentgram.lpcfg.parse.backend import PhraseBackend
-from latentgram.lpcfg.parse.cascade import WITH_CLOSING
-from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
 from latentgram.view.plots import line_plot
 
 FOLDER = Path(__file__).parent / "results"
@@ -91,7 +89,7 @@ def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[st
     """Milliseconds per sentence of each stage."""
     clock = Clock()
     stages = {
-        (first_stages, "first_stage"): "first",
+        (cascade, "first_stage"): "first",
         (cascade, "refine_chart"): "small",
         (cascade, "posteriors"): "full",
     }

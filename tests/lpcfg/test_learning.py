@@ -22,8 +22,9 @@ from latentgram.lpcfg.draw import draw_trees
 from latentgram.lpcfg.em import random_counts, shared_counts
 from latentgram.lpcfg.em_steps import expect, maximise, shards_of
 from latentgram.lpcfg.lexicon import LexiconPlan
-from latentgram.lpcfg.model import LPCFG, Ensemble, truncated
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.printed_lexicon import PrintedLexicon
+from latentgram.lpcfg.smaller import truncated
 from latentgram.lpcfg.spectral import spectral_grammar
 from latentgram.lpcfg.statistics import GrammarData
 from latentgram.lpcfg.update import update

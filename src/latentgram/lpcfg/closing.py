@@ -30,9 +30,8 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.lpcfg.kernels.chart import cells_of
 from latentgram.lpcfg.kernels.closing import BITS, UNIT, Lessons, learn_lessons, node_scores, sentence_tags
-from latentgram.lpcfg.leaves import LeafTable
 from latentgram.lpcfg.model import LPCFG, layout
-from latentgram.lpcfg.projection import Projection
+from latentgram.lpcfg.projection import LeafTable, Projection
 from latentgram.parallel import Engine, within
 
 MOST = 3_000

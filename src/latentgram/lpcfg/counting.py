@@ -3,7 +3,7 @@
     t(a→b c) = count(a→b c) / count(a),   q(a→x) = count(a→x) / count(a),   π(a) = count of a at the root / trees
 
 are the maximum-likelihood estimates; the words of a preterminal are smoothed with those of its tag, with the
-weight `pull` (leaves.py), and a share is reserved for words never seen with their tag (projection.py). Rare words
+weight `pull`, and a share is reserved for words never seen with their tag (projection.py). Rare words
 are counted as their signatures (data/rarewords.py). The pass over the trees is a map over shards of fixed size and
 a sum.
 """

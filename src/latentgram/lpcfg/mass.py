@@ -38,7 +38,7 @@ def tree_mass(grammar: LPCFG | Ensemble, longest: int) -> Floats:
     mass = np.zeros((longest + 1, int(grammar.root_offset[-1])))
     mass[1] = np.bincount(grammar.lexicon_places, grammar.lexicon_vector, mass.shape[1])
     if grammar.unseen.size and grammar.plain:
-        # Relative frequencies are discounted where they are used (leaves.py), by what is kept for other words.
+        # Relative frequencies are discounted where they are used (projection.py), by what is kept for other words.
         kept = grammar.unseen[len(grammar.interminals) :]
         mass[1, first:] = (1.0 - kept) * mass[1, first:] + kept
     fill_mass(

@@ -32,6 +32,9 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.rounding import RoundedLogs, Rows
 from latentgram.errors import SettingError
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen
+from latentgram.lpcfg.kernels.inside_outside import Tensors
+from latentgram.lpcfg.kernels.low_rank import Factors
 
 MOST_NUMBERS = 2**31
 """Of tensors that are made from products."""
@@ -132,7 +135,7 @@ class LPCFG(Summarised):
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
     pull: float = 100.0
     """Of a plain PCFG: the weight, in observations, that the words of a tag have in q of each of the tag's
-    preterminals (leaves.py). Grammars with hidden states have their lexicon smoothed in its vectors."""
+    preterminals (projection.py). Grammars with hidden states have their lexicon smoothed in its vectors."""
     unseen: Annotated[
         Floats, shape(ANY), within(0, 1), holds("len(unseen) in (0, len(states))", "is not for each symbol")
     ] = field(default_factory=lambda: np.zeros(0))
@@ -287,39 +290,28 @@ class Layout(NamedTuple):
         return cls(rule_layout(rules, states), layout(states[lexicon[:, 0]]), layout(states))
 
 
-def truncated(grammar: LPCFG, states: Integers) -> LPCFG:
-    """The spectral grammar that keeps only the leading `states[s]` coordinates of each symbol s.
-
-    Moments are taken coordinate by coordinate, so this is the grammar that would have been learned with fewer
-    states.
-    """
-    fewer = np.minimum(grammar.states, states).astype(np.int32)
-
-    def cut(values: Floats, offset: Ints, symbols: Ints32) -> Floats:
-        """The leading coordinates of pieces that belong to tuples of symbols [pieces, axes]."""
-        within = np.arange(offset[-1]) - np.repeat(offset[:-1], np.diff(offset))
-        piece = np.repeat(np.arange(len(symbols)), np.diff(offset))
-        kept = np.ones(len(values), bool)
-        for axis in range(symbols.shape[1] - 1, -1, -1):
-            owner = symbols[piece, axis]
-            within, coordinate = np.divmod(within, grammar.states[owner])
-            kept &= coordinate < fewer[owner]
-        return values[kept]
-
-    everyone = np.arange(len(fewer), dtype=np.int32)[:, None]
-    offset = Layout.of(grammar.rules, grammar.lexicon, fewer)
-    return dataclasses.replace(
-        grammar.whole,
-        states=fewer,
-        rule_offset=offset.rules,
-        rule_tensor=cut(grammar.double_tensor, grammar.rule_offset, grammar.rules),
-        lexicon_offset=offset.lexicon,
-        lexicon_vector=cut(grammar.lexicon_vector, grammar.lexicon_offset, grammar.lexicon[:, :1]),
-        root_offset=offset.symbols,
-        root_vector=cut(grammar.root_vector, grammar.root_offset, everyone),
-        mean_inside=cut(grammar.mean_inside, grammar.root_offset, everyone),
-        mean_outside=cut(grammar.mean_outside, grammar.root_offset, everyone),
+def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN, *, as_kept: bool = False) -> Tensors:
+    """The numbers of a grammar for the chart; those of rules `as_kept` by the grammar, if that is wanted."""
+    kind = np.dtype(precision)
+    return Tensors(
+        grammar.states,
+        grammar.rule_tensor if as_kept else grammar.rule_tensor.astype(kind, copy=False),
+        grammar.rule_offset,
+        grammar.lexicon_vector.astype(kind, copy=False),
+        grammar.lexicon_offset,
+        grammar.root_vector.astype(kind, copy=False),
+        grammar.mean_inside.astype(kind, copy=False),
+        grammar.mean_outside.astype(kind, copy=False),
+        grammar.root_offset,
+        unseen,
     )
+
+
+def factors_of(grammar: LPCFG, precision: str) -> Factors | None:
+    """The products of the rules of a grammar for the chart, if they are sums of some."""
+    if not grammar.rule_rank.size:
+        return None
+    return Factors(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)
 
 
 _SHARED = ("interminals", "preterminals", "words", "rare_words", "binarisation")

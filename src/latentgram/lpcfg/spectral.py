@@ -31,9 +31,10 @@ from latentgram.lpcfg.closing import Closed, closed, learn_closing
 from latentgram.lpcfg.kernels import moments
 from latentgram.lpcfg.lexicon import Lexicon, LexiconPlan, assemble, outline
 from latentgram.lpcfg.low_rank import low_rank
-from latentgram.lpcfg.model import LPCFG, rule_layout, truncated
+from latentgram.lpcfg.model import LPCFG, rule_layout
 from latentgram.lpcfg.printed_lexicon import PrintedLexicon
 from latentgram.lpcfg.settings import SpectralLPCFG
+from latentgram.lpcfg.smaller import truncated
 from latentgram.lpcfg.statistics import GrammarData, sums_by
 from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.parallel import Engine, beside, run_pieces, within

@@ -5,7 +5,7 @@
 with prefix probabilities P of the grammar itself, hidden states and all (kernels/prefix.py, latent_prefix.py), P
 of nothing being one. After the last word the sentence ends: what is left of P is p(sentence), and −log₂
 p(sentence) is the sum of the surprisals of the words and of the end (`ending`). Rules and words, seen and unseen,
-are those of the parser (leaves.py, projection.py): it is the same p. Words that the grammar does not know are
+are those of the parser (projection.py): it is the same p. Words that the grammar does not know are
 those of their form: their surprisal is that of the form. Of an ensemble, whose p(sentence) is the mean of its
 grammars', so is P (`mixed` in model.py).
 
@@ -48,10 +48,9 @@ from latentgram.interrupt import pause
 from latentgram.kinds.reading import Reading
 from latentgram.lpcfg.kernels.latent_prefix import LatentLeaves, latent_sweep
 from latentgram.lpcfg.kernels.prefix import Numbers, WordWeights, sweep
-from latentgram.lpcfg.leaves import LeafTable
 from latentgram.lpcfg.model import LPCFG, Ensemble, mixed
 from latentgram.lpcfg.prefixes import SLOPE, LeftCorners, with_slopes
-from latentgram.lpcfg.projection import Projection
+from latentgram.lpcfg.projection import LeafTable, Projection
 from latentgram.parallel import Engine, engine_for, shards
 
 BREAK = 2.0**-20

@@ -26,7 +26,7 @@ from latentgram.kinds.learners import Gradient
 from latentgram.kinds.protocols import Model, Scorer, Weighing
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
-from latentgram.lpcfg.parse.stages import LONG
+from latentgram.lpcfg.parse.cascade import LONG
 from latentgram.parallel import engine_for
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser

@@ -21,8 +21,8 @@ from latentgram.kinds.word_space import ClusterSpace
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.low_rank import low_rank
-from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.cascade import Cascade, chart_posteriors, factors_of, tensors_of
+from latentgram.lpcfg.model import LPCFG, Ensemble, factors_of, tensors_of
+from latentgram.lpcfg.parse.cascade import Cascade, chart_posteriors
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.spectral import lexicon_of, mean_views, rule_tensors

@@ -27,7 +27,7 @@ from latentgram.lpcfg.kernels.cut_outside import first_stage, hand_down, start_o
 from latentgram.lpcfg.kernels.first_outside import Kept
 from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, outside, vector_places
-from latentgram.lpcfg.leaves import Leaves
+from latentgram.lpcfg.projection import Leaves
 from latentgram.numeric.semiring import MaxProduct, Real
 from oracles.binary_trees import SmallGrammar
 from oracles.chart_items import complete_chart, edges_of, places_of

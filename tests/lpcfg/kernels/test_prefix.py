@@ -13,8 +13,7 @@ from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import index_rules
 from latentgram.lpcfg.kernels.prefix import OneState, WordWeights, sweep
-from latentgram.lpcfg.leaves import LeafTable
-from latentgram.lpcfg.projection import Projection
+from latentgram.lpcfg.projection import LeafTable, Projection
 from latentgram.lpcfg.surprisal import Surprisal
 from oracles.binary_trees import SmallGrammar
 

@@ -11,9 +11,9 @@ import pytest
 
 import latentgram as lg
 from latentgram.interrupt import _HEARD
-from latentgram.lpcfg.parse import cascade, stages
+from latentgram.lpcfg.parse import cascade
 from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.pruning import PASSED, Deadline, OutOfTime
+from latentgram.lpcfg.parse.pruning import PASSED, Deadline, OutOfTime, usual_pruning
 
 SOON = 1e-9
 WORDS = lg.Sentence.of("the old man saw the teacher in the garden and the boy sleeps .").words
@@ -27,8 +27,8 @@ def grammar() -> lg.LPCFG:
 def test_part_by_part_is_the_same_as_at_once(grammar: lg.LPCFG, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = list(lg.demo_treebank(20, seed=1).sentences())
     whole = list(lg.Parser(grammar).parse_many(sentences))
-    monkeypatch.setattr(stages, "LONG", 2)
-    monkeypatch.setattr(stages, "_CELLS", 5)
+    monkeypatch.setattr(cascade, "_AT_ONCE", 2)
+    monkeypatch.setattr(cascade, "_CELLS", 5)
     parts = list(lg.Parser(grammar).parse_many(sentences))
     assert [parse.tree for parse in parts] == [parse.tree for parse in whole]
     assert [parse.logprob for parse in parts] == [parse.logprob for parse in whole]
@@ -55,7 +55,7 @@ def test_a_sentence_without_time_gets_a_tree_that_says_so(
 ) -> None:
     """Of the stage that was reached, or, where none was, of parts; for lists and draws, too."""
     if long:
-        monkeypatch.setattr(stages, "LONG", 2)
+        monkeypatch.setattr(cascade, "_AT_ONCE", 2)
     parser = lg.Parser(grammar, limit_seconds=SOON)
     for parse in [parser.parse(WORDS), *parser.nbest(WORDS, 2), *parser.sample(WORDS, 2)]:
         assert isinstance(parse.tree, lg.Tree)
@@ -93,7 +93,7 @@ def test_very_long_sentences_are_pruned_more_tightly_and_say_so(
     assert parse.tightened
     assert lg.Parse.from_json(parse.to_json()).tightened
     # Where nothing is left of such a sentence, pruning is not loosened: parts of it are joined.
-    nothing = dataclasses.replace(cascade.usual_pruning((grammar,)), floor=1.0)
+    nothing = dataclasses.replace(usual_pruning((grammar,)), floor=1.0)
     parse = lg.Parser(grammar, pruning=nothing).parse(WORDS)
     assert parse.fallback
     assert isinstance(parse.tree, lg.Tree)

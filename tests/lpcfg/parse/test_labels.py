@@ -11,10 +11,10 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.binarisation import Symbol
-from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.labels import TreeWeights
 from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.projection import Leaves
 
 BANK = """
 (TOP (S (NP (D a) (A b) (N c)) (V d)))

@@ -33,12 +33,12 @@ from latentgram.lpcfg.crf.parse import ChartCRFBackend
 from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
 from latentgram.lpcfg.kernels.chart import CLOSED, PackedChart, SpanMasks
 from latentgram.lpcfg.kernels.decode import Told
-from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import mixed
 from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
 from latentgram.lpcfg.parse.constraints import span_masks
 from latentgram.lpcfg.parse.labels import LabelTable, Nodes
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, OutOfTime, Pruning
+from latentgram.lpcfg.projection import Leaves
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]

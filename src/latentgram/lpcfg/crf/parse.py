@@ -20,10 +20,10 @@ from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.crf.tags import TagEvidence
 from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
-from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import EdgewisePhrases, PhraseBackend, Phrases
 from latentgram.lpcfg.parse.cascade import Posterior
 from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.projection import Leaves
 
 
 class ChartCRFBackend(PhraseBackend):

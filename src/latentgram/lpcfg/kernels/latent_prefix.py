@@ -56,7 +56,7 @@ class Latent(NamedTuple):
 
 
 class LatentLeaves(NamedTuple):
-    """The leaves of a sentence as leaves.py has them."""
+    """The leaves of a sentence as projection.py has them."""
 
     begin: Ints32
     symbol: Ints32

@@ -49,9 +49,8 @@ from latentgram.lpcfg.kernels.chart_trees import draw_trees, k_best_trees
 from latentgram.lpcfg.kernels.decode import Told, tell
 from latentgram.lpcfg.kernels.draws import draw_exactly
 from latentgram.lpcfg.kernels.edgewise import tree_log_share
-from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.cascade import Cascade, Posterior, usual_pruning
+from latentgram.lpcfg.parse.cascade import Cascade, Posterior
 from latentgram.lpcfg.parse.constraints import choose_leaves, span_masks
 from latentgram.lpcfg.parse.labels import (
     LabelTable,
@@ -59,7 +58,16 @@ from latentgram.lpcfg.parse.labels import (
     assemble,
     span_marginals,
 )
-from latentgram.lpcfg.parse.pruning import NO_LIMIT, PASSED, Deadline, OutOfTime, Pruning, checked_limit
+from latentgram.lpcfg.parse.pruning import (
+    NO_LIMIT,
+    PASSED,
+    Deadline,
+    OutOfTime,
+    Pruning,
+    checked_limit,
+    usual_pruning,
+)
+from latentgram.lpcfg.projection import Leaves
 
 if TYPE_CHECKING:
     from latentgram.evaluate.bracketing import BracketingScore

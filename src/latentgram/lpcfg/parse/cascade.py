@@ -30,19 +30,38 @@ from numpy.typing import NDArray
 
 from latentgram.errors import DataError
 from latentgram.lpcfg.kernels import low_rank
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, SpanMasks, Unseen, cells_of, pack_chart
+from latentgram.lpcfg.kernels.chart import PackedChart, SpanMasks, cells_of, everything, index_rules, pack_chart
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
+from latentgram.lpcfg.kernels.closing import Closing
+from latentgram.lpcfg.kernels.cut import (
+    CutRules,
+    Numbers,
+    Space,
+    cell_begins,
+    grow_widths,
+    make_space,
+    start_cut,
+)
+from latentgram.lpcfg.kernels.cut_outside import (
+    FirstStage,
+    finish_stage,
+    first_stage,
+    hand_down,
+    scaled_words,
+    start_outside,
+    start_stage,
+)
 from latentgram.lpcfg.kernels.edgewise import normalised
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
+from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_chart
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.kernels.members import add_logs, agreed_chart, means
-from latentgram.lpcfg.leaves import LeafTable, Leaves
-from latentgram.lpcfg.model import LPCFG, layout, mixed
+from latentgram.lpcfg.model import LPCFG, factors_of, layout, mixed, tensors_of
 from latentgram.lpcfg.parse.labels import NameTable, TreeWeights
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, Pruning
-from latentgram.lpcfg.parse.stages import LONG, Attempt, Cutter, smaller
-from latentgram.lpcfg.projection import ALL_TREES, BEST_TREE, Projection
+from latentgram.lpcfg.projection import ALL_TREES, BEST_TREE, LeafTable, Leaves, Projection
+from latentgram.lpcfg.smaller import smaller
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.floating]
@@ -50,12 +69,14 @@ Array = NDArray[np.float64]
 Trees = tuple[Ints, Ints]
 """[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
 
-PLAIN = Pruning(floor=0.0, beam=0.0, coarse_threshold=1e-4, coarse_edge_threshold=0.0)
-"""For plain PCFGs: nothing is cut while the chart grows; decoders are given the items of at least this posterior,
-and all edges between them."""
-WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3, member_threshold=3e-4)
-"""For grammars that know which cells may stay closed: what is left needs less room. The threshold of members was
-chosen on a held-out fifth of the training trees of the wsj sample."""
+LONG = 100
+"""The numbers of sentences of more words may leave the range of single precision."""
+_AT_ONCE = 100
+"""The first chart of sentences of more words is made part by part, so that work on them can be stopped."""
+_CELLS = 4096
+"""Cells of a part."""
+_COMMON = 160
+"""Where cells may stay closed, unseen rules are looked at for so many of the commonest parents."""
 _VERY_LONG = 300
 """Sentences of more words are parsed with tighter pruning, so that they take seconds."""
 _WIDEST = 24
@@ -99,6 +120,132 @@ class Posterior(NamedTuple):
     def finite(self) -> bool:
         """Whether all of them are numbers: products of the numbers of a grammar may leave the range of floats."""
         return bool(np.isfinite(self.item).all() and np.isfinite(self.edge).all())
+
+
+class Attempt(NamedTuple):
+    """How the chart of a sentence, or of a part `anywhere` in one, is to be filled."""
+
+    pruning: Pruning
+    closed: bool
+    """Whether cells may stay closed."""
+    anywhere: bool
+    masks: SpanMasks | None
+    deadline: Deadline
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """Makes the first chart of a sentence in a precision."""
+
+    projection: Projection
+    precision: str
+
+    @cached_property
+    def _order(self) -> Ints:
+        """The interminals and the preterminals; the commonest first where others have no unseen rules."""
+        grammar, interminals = self.projection.grammar, len(self.projection.grammar.interminals)
+        worth = grammar.symbol_count[:interminals] * grammar.closes
+        common = np.argsort(-worth, kind="stable")
+        return np.append(common, np.arange(interminals, len(grammar.states))).astype(np.int32)
+
+    @cached_property
+    def rules(self) -> CutRules:
+        """The rules of the projection in the kernels' own order."""
+        projection, order, grammar = self.projection, self._order, self.projection.grammar
+        interminals, symbols = len(grammar.interminals), len(grammar.states)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(symbols, dtype=np.int32)
+        index = index_rules(rank[grammar.rules], interminals, symbols)
+        probability, unseen = projection.rule[index.rule], projection.index.unseen
+        left, right = np.zeros((2, symbols, 0))
+        if projection.unseen:
+            common = order[: min(interminals, _COMMON) if grammar.closes else interminals]
+            left, right = (unseen.weight * unseen.left)[order][:, common], unseen.right[order][:, common]
+            parent, first, second = rank[grammar.rules[index.rule]].T
+            own = np.flatnonzero(parent < len(common))
+            probability = probability.copy()
+            probability[own] -= left[first[own], parent[own]] * right[second[own], parent[own]]
+        bounds, small = projection.boundaries, len(index.right) < np.iinfo(np.int16).max
+        return CutRules(
+            index.pair_of.ravel().astype(np.int16 if small else np.int32),  # what is small stays in the cache
+            index.pair_begin,
+            index.parent,
+            probability.astype(self.precision),
+            np.ascontiguousarray(left, self.precision),
+            np.ascontiguousarray(right, self.precision),
+            order,
+            bounds.bigram,
+            np.ascontiguousarray(bounds.after[:, order[:interminals]], self.precision),
+            np.ascontiguousarray(bounds.before[:, order[:interminals]], self.precision),
+        )
+
+    @cached_property
+    def _roots(self) -> dict[bool, Floats]:
+        """How often each symbol is the root of a sentence, and of any part of one."""
+        projection = self.projection
+        whole, part = (root[self._order].astype(self.precision) for root in (projection.root, projection.anywhere))
+        return {False: whole, True: part}
+
+    @cached_property
+    def _spaces(self) -> list[Space]:
+        """Those that are not in use."""
+        return []
+
+    def _space(self) -> Space:
+        """Room that no other thread uses."""
+        return self._spaces.pop() if self._spaces else make_space(self.rules)
+
+    @cached_property
+    def _closing(self) -> dict[bool, Closing]:
+        """What closes cells, and what closes none."""
+        grammar = self.projection.grammar
+        own = Closing(grammar.closing_weight, grammar.closing_least, grammar.preterminal_tag)
+        return {True: own, False: own._replace(weight=own.weight[:0])}
+
+    def stage(self, leaves: Leaves, attempt: Attempt) -> FirstStage:
+        """The chart of what is probable over a sentence with these leaves."""
+        pruning, deadline = attempt.pruning, attempt.deadline
+        space, allowed = self._space(), attempt.masks or self._all(leaves)
+        rules, index, root = self.rules, self.projection.index, self._roots[attempt.anywhere]
+        least = float(pruning.coarse_threshold), float(pruning.coarse_edge_threshold)
+        closes, limits, length = self._closing[attempt.closed], limits_of(pruning), len(leaves.begin) - 1
+        stage: FirstStage
+        if length <= _AT_ONCE:
+            stage = first_stage(leaves, closes, rules, index, root, limits, allowed, least, space)
+        else:  # the same part by part, with places to stop; after a stop the space is not used again
+            chart, contexts, allowed, scale = start_stage(leaves, closes, rules, allowed, space)
+            for widths in deadline.parts(2, length + 1, max(_CELLS // length, 1)):
+                chart = grow_widths(chart, contexts, rules, limits, allowed, space, *widths)
+            state = start_outside(chart, root, space)
+            for cells in deadline.parts(0, int(chart.cells[0]), _CELLS):
+                state = hand_down(chart, rules, space, state, *least, *cells)
+            stage = finish_stage(chart, rules, index, state, scale, least, space)
+        self._spaces.append(space)
+        return stage
+
+    def grow(self, leaves: Leaves, pruning: Pruning, widest: int) -> tuple[Ints, Ints, Numbers]:
+        """The items over up to so many words: where those of each cell begin, their symbols and inside numbers."""
+        rules, limits, space, length = self.rules, limits_of(pruning), self._space(), len(leaves.begin) - 1
+        words, contexts, *_ = scaled_words(leaves.begin, leaves.symbol, leaves.weight, rules)
+        chart = start_cut(words, rules, space)
+        for widths in NO_LIMIT.parts(2, min(length, widest) + 1, max(_CELLS // length, 1)):
+            chart = grow_widths(chart, contexts, rules, limits, self._all(leaves), space, *widths)
+        begin = cell_begins(chart)
+        return begin, self.rules.name[chart.symbol[: begin[-1]]], chart.inside[: begin[-1]]
+
+    @cached_property
+    def _open(self) -> dict[int, SpanMasks]:
+        """What allows everything, by the length of sentences that are not long."""
+        return {}
+
+    def _all(self, leaves: Leaves) -> SpanMasks:
+        length = len(leaves.begin) - 1
+        masks = self._open.get(length)
+        if masks is None:
+            masks = everything(length, len(self.projection.grammar.interminals))
+            if length <= _AT_ONCE:
+                self._open[length] = masks
+        return masks
 
 
 @dataclass(frozen=True)
@@ -150,7 +297,9 @@ class Cascade:
 
     @cached_property
     def _small(self) -> LPCFG | None:
-        return smaller(self.finest[0], self.pruning.small_states)
+        """The grammar before the finest, where these have more states than it may have."""
+        few = self.finest[0].states.max(initial=0) <= self.pruning.small_states
+        return None if few else smaller(self.finest[0], self.pruning.small_states)
 
     def _stages(self, kind: str, *, as_kept: bool = False) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
@@ -280,7 +429,6 @@ class Cascade:
         """The posteriors of the finest grammars on the chart of the projection."""
         pruning, deadline = attempt.pruning, attempt.deadline
         chart, (entry, weight, scale) = first.chart, first.leaves
-        # The numbers of long sentences may leave the range of single precision.
         double, reached = chart.length > LONG or pruning is self._loosened, first
         *stages, last = (self._double if double else self._single)[attempt.anywhere]
         for (tensors,) in stages:
@@ -403,6 +551,11 @@ class Cascade:
         return float(log) if sign >= 0.0 else math.nan
 
 
+def limits_of(pruning: Pruning) -> Limits:
+    """What is cut while a chart grows."""
+    return Limits(pruning.floor, pruning.beam, pruning.unseen_rigour)
+
+
 def _check_size(cell_begin: Ints, length: int) -> None:
     """Refuse a chart that is too large for memory: by unseen rules any two items next to each other have any
     parent."""
@@ -423,13 +576,6 @@ def _check_size(cell_begin: Ints, length: int) -> None:
         )
 
 
-def usual_pruning(grammars: tuple[LPCFG, ...]) -> Pruning:
-    """How these grammars are pruned where nothing else is asked for."""
-    if len(grammars) == 1 and grammars[0].plain:
-        return PLAIN
-    return WITH_CLOSING if grammars[0].closes else Pruning()
-
-
 def _widened(tensors: Tensors, chart: PackedChart) -> Tensors:
     """The numbers with the rules of a chart in the precision of the others: a chart has few of them."""
     if tensors.rule.dtype == tensors.root.dtype:
@@ -443,23 +589,6 @@ def _widened(tensors: Tensors, chart: PackedChart) -> Tensors:
     return tensors._replace(rule=tensors.rule[place].astype(tensors.root.dtype), rule_begin=rule_begin)
 
 
-def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN, *, as_kept: bool = False) -> Tensors:
-    """The numbers of a grammar for the chart; those of rules `as_kept` by the grammar, if that is wanted."""
-    kind = np.dtype(precision)
-    return Tensors(
-        grammar.states,
-        grammar.rule_tensor if as_kept else grammar.rule_tensor.astype(kind, copy=False),
-        grammar.rule_offset,
-        grammar.lexicon_vector.astype(kind, copy=False),
-        grammar.lexicon_offset,
-        grammar.root_vector.astype(kind, copy=False),
-        grammar.mean_inside.astype(kind, copy=False),
-        grammar.mean_outside.astype(kind, copy=False),
-        grammar.root_offset,
-        unseen,
-    )
-
-
 def chart_posteriors(
     chart: PackedChart, tensors: Tensors, factors: Factors | None, leaves: LeafNumbers
 ) -> tuple[float, tuple[Array, Floats]]:
@@ -469,10 +598,3 @@ def chart_posteriors(
     else:
         total, item, edge = low_rank.posteriors(chart, tensors, factors, *leaves)
     return float(total), (item, edge)
-
-
-def factors_of(grammar: LPCFG, precision: str) -> Factors | None:
-    """The products of the rules of a grammar for the chart, if they are sums of some."""
-    if not grammar.rule_rank.size:
-        return None
-    return Factors(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)

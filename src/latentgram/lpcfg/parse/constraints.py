@@ -8,8 +8,8 @@ from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, NoParse
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks
-from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.parse.labels import LabelTable
+from latentgram.lpcfg.projection import LeafTable, Leaves
 
 
 def span_masks(known: Constraints, length: int, table: LabelTable, root: str | None) -> SpanMasks:

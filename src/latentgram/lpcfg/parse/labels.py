@@ -40,8 +40,8 @@ from latentgram.lpcfg.kernels.chart import PackedChart, RuleIndex, cells_of
 from latentgram.lpcfg.kernels.decode import Chains, restore_nodes
 from latentgram.lpcfg.kernels.inside_outside import Tensors, parts_of_tree
 from latentgram.lpcfg.kernels.tree_weight import NodeNames, tree_weight, treebank_nodes
-from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.projection import Leaves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

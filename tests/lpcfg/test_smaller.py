@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from tests.oracles.latent_grammar import random_lpcfg, tree_probabilities
 
-from latentgram.lpcfg.parse.stages import smaller
+from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.smaller import smaller
 
 WORDS = ["the", "dog", "barks"]
 
@@ -73,14 +75,17 @@ def test_truncation_keeps_the_first_coordinates():
 
 
 def test_small_grammars_have_no_smaller_one():
-    assert smaller(random_lpcfg(0, states=2), 2) is None
+    grammar = random_lpcfg(0, states=2)
+    smallest = [Cascade((grammar,), Pruning(small_states=most))._small for most in (2, 1)]
+    assert smallest[0] is None
+    assert smallest[1].states.max() == 1
 
 
 def test_merging_needs_no_library_that_is_slow_to_import():
     program = (
         "import sys; from tests.oracles.latent_grammar import random_lpcfg\n"
-        "from latentgram.lpcfg.parse.stages import smaller\n"
-        "assert smaller(random_lpcfg(0, states=4), 2) is not None\n"
+        "from latentgram.lpcfg.smaller import smaller\n"
+        "assert smaller(random_lpcfg(0, states=4), 2).states.max() == 2\n"
         "assert 'scipy.cluster' not in sys.modules and 'scipy.sparse' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
