@@ -39,7 +39,7 @@ def test_forgeries_that_once_did_harm(seed: int, monkeypatch: pytest.MonkeyPatch
 def changed(name: str, array: str, change: Any) -> Any:
     """What comes of a stored file with one array changed."""
     value = store.load(forging.FILES / f"{name}.lg")
-    document, arrays = store.encode(value, lambda known: store._class_named(store.storable_classes(), known))
+    document, arrays = store.encode(value, store._class_named)
     (name,) = (each for each in arrays if f".{each}".endswith(f".{array}"))
     arrays[name] = np.ascontiguousarray(change(arrays[name]))
     return document, arrays, type(value).__name__

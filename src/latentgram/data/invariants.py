@@ -1,4 +1,4 @@
-"""The invariants of the arrays of a model, declared with its fields, and the one place that checks them.
+"""What the fields of a model may hold: their types and the invariants of their arrays, and what checks them.
 
     start: Annotated[Ints, shape("len(words) + 1"), offsets("tag")]
     tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)")]
@@ -13,12 +13,13 @@ earlier ones.
 from __future__ import annotations
 
 import dataclasses
+import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +192,85 @@ COUNTS = _Within(0, 2**53)
 """How often something was seen: up to here sums are exact, so that shares of them are shares."""
 NONNEGATIVE = _Within(0, float("inf"))
 """Finite, and not below 0."""
+
+
+class Declared(NamedTuple):
+    """What a class says of a field."""
+
+    hint: object
+    required: bool
+    """Whether it has no default."""
+
+
+@lru_cache
+def declared_fields(cls: type) -> dict[str, Declared]:
+    """The fields of a dataclass that it is made of."""
+    hints, none = typing.get_type_hints(cls), dataclasses.MISSING
+    return {
+        field.name: Declared(hints[field.name], field.default is none and field.default_factory is none)
+        for field in dataclasses.fields(cls)
+        if field.init
+    }
+
+
+def misfit(value: object, hint: object) -> str | None:
+    """What a value is and what the annotation of its field says, if these differ as far as that can be told.
+
+    >>> misfit("two", int), misfit(2, int)
+    ('of type str, not int', None)
+    """
+    return None if _fits(value, hint) else f"{_described(value)}, not {_spoken(hint)}"
+
+
+def _fits(value: object, hint: object) -> bool:
+    """Whether a value is what an annotation says, as far as that can be told."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint in (typing.Any, object) or isinstance(hint, typing.TypeVar):
+        return True
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, option) for option in arguments)
+    if origin is typing.Literal:
+        return value in arguments
+    if origin is np.ndarray:
+        (kind,) = typing.get_args(arguments[1]) or (object,)
+        plain = isinstance(kind, type) and issubclass(kind, np.generic)
+        return isinstance(value, np.ndarray) and (not plain or np.issubdtype(value.dtype, kind))
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            if arguments[0] is str:  # as alphabets are, which are long
+                return all(issubclass(kind, str) for kind in set(map(type, value)))
+            return all(_fits(item, arguments[0]) for item in value)
+        return len(value) == len(arguments) and all(map(_fits, value, arguments))
+    if origin is list:
+        return isinstance(value, list) and all(_fits(item, arguments[0]) for item in value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(
+            _fits(key, arguments[0]) and _fits(item, arguments[1]) for key, item in value.items()
+        )
+    if hint is float:
+        return isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if hint is bool:
+        return isinstance(value, bool | np.bool_)
+    expected = origin or hint
+    return not isinstance(expected, type) or isinstance(value, expected)
+
+
+def _described(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def _spoken(hint: object) -> str:
+    """An annotation as people say it."""
+    if typing.get_origin(hint) is np.ndarray:
+        kinds = typing.get_args(typing.get_args(hint)[1])
+        return f"an array of {getattr(kinds[0], '__name__', 'numbers') if kinds else 'numbers'}"
+    return getattr(hint, "__name__", None) or str(hint)
 
 
 def check(value: object) -> None:

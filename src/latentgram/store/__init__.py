@@ -20,7 +20,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, TypedDict, TypeVar, cast, overload
 
 import numpy as np
@@ -96,11 +95,11 @@ def storable(cls: type[Value]) -> type[Value]:
     return cls
 
 
-def _class_named(known: Mapping[str, str], name: str) -> type:
+def _class_named(name: str) -> type:
     """The class with this name, by the table only."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    if name not in known:
+    if name not in (known := storable_classes()):
         raise FormatError(f"holds {a_or_an(name)}, which latentgram {latentgram.__version__} does not know")
     return cast(type, named(known[name]))
 
@@ -159,7 +158,7 @@ def save(value: object, path: str | os.PathLike[str], precision: Precision = "fu
         what = "a class" if isinstance(value, type) else a_or_an(type(value).__name__)
         raise ModelFileError(f"{name} was not written: {what} cannot be stored, only models, parsers and the like")
     try:
-        document, arrays = encode(value, partial(_class_named, storable_classes()), compact=precision == "compact")
+        document, arrays = encode(value, _class_named, compact=precision == "compact")
     except FormatError as error:
         raise ModelFileError(f"{name} was not written: the {type(value).__name__} {error}") from None
     header = {
@@ -230,7 +229,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 def _decoded(document: Document, arrays: Mapping[str, np.ndarray], library: str) -> object:
     """The value of a document; if its classes have changed since, what to do."""
     try:
-        return decode(document, arrays, partial(_class_named, storable_classes()))
+        return decode(document, arrays, _class_named)
     except OtherVersion as error:
         here = latentgram.__version__
         raise FormatError(

@@ -28,14 +28,12 @@ import dataclasses
 import itertools
 import math
 import types
-import typing
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.invariants import Broken, check
+from latentgram.data.invariants import Broken, check, declared_fields, misfit
 from latentgram.data.rounding import roundings_of
 from latentgram.errors import a_or_an
 from latentgram.store.packing import Packed
@@ -137,10 +135,10 @@ class _Encoder:
             raise FormatError(f"cannot be stored: {what}, which is not listed as storable")
         content: dict[str, Document] = {}
         roundings = roundings_of(cls) if self.compact else {}
-        for field, hint in _fields(cls).items():
+        for field, (hint, _) in declared_fields(cls).items():
             item, place = getattr(value, field), _join(path, field)
-            if not _fits(item, hint):
-                raise FormatError(f"cannot be stored: {place} is {_described(item)}, not {_spoken(hint)}")
+            if wrong := misfit(item, hint):
+                raise FormatError(f"cannot be stored: {place} is {wrong}")
             if field in roundings and isinstance(item, np.ndarray):
                 parts = rounded(item, roundings[field], value)
                 content[field] = {"$rounded": self.value(parts, place)}
@@ -243,28 +241,24 @@ class _Decoder:
         if not isinstance(name, str) or not isinstance(content, dict) or len(node) != 2:
             raise FormatError("is damaged: a class in it is invalid")
         cls = self.named(name)
-        hints = _fields(cls)
+        fields = declared_fields(cls)
         # A field that has come since, with a default, means that default; nothing else can be made up or left out.
-        missing, extra = sorted(_required(cls) - set(content)), sorted(set(content) - set(hints))
+        missing = sorted(field for field, (_, required) in fields.items() if required and field not in content)
+        extra = sorted(set(content) - set(fields))
         if missing or extra:
             raise OtherVersion(f"its {name} {f'lacks {missing[0]}' if missing else f'has {extra[0]}'}")
-        values = {field: self.value(item) for field, item in content.items() if not _is_rounded(item)}
-        values |= {
-            field: self.rounded(cls, field, item, values) for field, item in content.items() if _is_rounded(item)
-        }
+        later = {field: item for field, item in content.items() if isinstance(item, dict) and "$rounded" in item}
+        values = {field: self.value(item) for field, item in content.items() if field not in later}
+        values |= {field: self.rounded(cls, field, item, values) for field, item in later.items()}
         for field, item in values.items():
-            if not _fits(item, hints[field]):
-                raise FormatError(f"is damaged: {name}.{field} is {_described(item)}, not {_spoken(hints[field])}")
+            if wrong := misfit(item, fields[field].hint):
+                raise FormatError(f"is damaged: {name}.{field} is {wrong}")
         instance = cls(**values)
         try:
             check(instance)
         except Broken as error:
             raise FormatError(f"is damaged: {error}") from None
         return instance
-
-
-def _is_rounded(node: Document) -> bool:
-    return isinstance(node, dict) and "$rounded" in node
 
 
 def find(document: Document, name: str) -> Document:
@@ -323,71 +317,3 @@ def _unpack(packed: Array, offsets: Array) -> tuple[str, ...]:
     run = packed.tobytes()
     pairs = itertools.pairwise(ends)
     return tuple(run[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairs)
-
-
-@lru_cache
-def _fields(cls: type) -> dict[str, object]:
-    """The fields of a dataclass with their annotations."""
-    hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
-
-
-def _required(cls: type) -> set[str]:
-    """The fields of a dataclass that have no default."""
-    none = dataclasses.MISSING
-    return {
-        field.name
-        for field in dataclasses.fields(cls)
-        if field.init and field.default is none and field.default_factory is none
-    }
-
-
-def _fits(value: object, hint: object) -> bool:
-    """Whether a value is what an annotation says, as far as that can be told."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint in (typing.Any, object) or isinstance(hint, typing.TypeVar):
-        return True
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, option) for option in arguments)
-    if origin is typing.Literal:
-        return value in arguments
-    if origin is np.ndarray:
-        (kind,) = typing.get_args(arguments[1]) or (object,)
-        plain = isinstance(kind, type) and issubclass(kind, np.generic)
-        return isinstance(value, np.ndarray) and (not plain or np.issubdtype(value.dtype, kind))
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
-            if arguments[0] is str:  # as alphabets are, which are long
-                return all(issubclass(kind, str) for kind in set(map(type, value)))
-            return all(_fits(item, arguments[0]) for item in value)
-        return len(value) == len(arguments) and all(map(_fits, value, arguments))
-    if origin is list:
-        return isinstance(value, list) and all(_fits(item, arguments[0]) for item in value)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return isinstance(value, Mapping) and all(
-            _fits(key, arguments[0]) and _fits(item, arguments[1]) for key, item in value.items()
-        )
-    if hint is float:
-        return isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if hint is bool:
-        return isinstance(value, bool | np.bool_)
-    expected = origin or hint
-    return not isinstance(expected, type) or isinstance(value, expected)
-
-
-def _described(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype}"
-    return "None" if value is None else f"of type {type(value).__name__}"
-
-
-def _spoken(hint: object) -> str:
-    """An annotation as people say it."""
-    if typing.get_origin(hint) is np.ndarray:
-        kinds = typing.get_args(typing.get_args(hint)[1])
-        return f"an array of {getattr(kinds[0], '__name__', 'numbers') if kinds else 'numbers'}"
-    return getattr(hint, "__name__", None) or str(hint)
