@@ -37,8 +37,8 @@ from typing import Any
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
 from harness import explain, peak, write_rows
-from latentgram.lpcfg.parse.backend import PhraseBackend
-from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
+from latentgram.lpcfg.parse.backend import WITH_CLOSING, PhraseBackend
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.view.plots import line_plot
 
 FOLDER = Path(__file__).parent / "results"

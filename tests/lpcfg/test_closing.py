@@ -11,8 +11,7 @@ from latentgram.lpcfg import closing
 from latentgram.lpcfg.kernels import closing as kernel
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, everything
 from latentgram.lpcfg.lexicon import LexiconPlan, outline
-from latentgram.lpcfg.parse.backend import PhraseBackend
-from latentgram.lpcfg.parse.pruning import WITH_CLOSING
+from latentgram.lpcfg.parse.backend import WITH_CLOSING, PhraseBackend
 from latentgram.lpcfg.projection import LeafTable
 from latentgram.lpcfg.settings import ClusteringLPCFG
 from latentgram.lpcfg.statistics import GrammarData

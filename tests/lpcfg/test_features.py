@@ -10,7 +10,7 @@ from latentgram.data.binarisation import Binarisation, strip_root
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH
-from latentgram.data.kernels.numbering import number_values
+from latentgram.data.kernels.forest import number_values
 from latentgram.data.treebank import Treebank
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError

@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.progress import Progress as RichBars
 from rich.text import Text
 
-from latentgram.data.files import STANDARD, expand, metered
+from latentgram.data.files import expand, metered
 from latentgram.interrupt import pause
 from latentgram.progress import Progress, Silent
 
@@ -163,27 +163,6 @@ def reading(files: Iterable[str | os.PathLike[str]]) -> Iterator[Progress]:
 
         with metered(names, tell):
             yield shown
-
-
-class Expected:
-    """How many items files hold, judged by the items and bytes read so far: None at first, exact at last."""
-
-    def __init__(self) -> None:
-        self.total: int | None = None
-
-    def watch(self, items: Iterable[Item], files: Iterable[str]) -> Iterator[Item]:
-        """Pass items through that are read from these files."""
-        before = number = 0
-        with metered(name for name in files if name != STANDARD) as meter:
-            for number, item in enumerate(items, 1):
-                pause()
-                if meter.done != before:
-                    # A new block of a file: the items so far were in the bytes before it.
-                    if before:
-                        self.total = round((number - 1) * meter.total / before)
-                    before = meter.done
-                yield item
-        self.total = number
 
 
 def ensure_input(files: Sized | None) -> None:

@@ -6,7 +6,6 @@ import dataclasses
 import os
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -33,7 +32,7 @@ from latentgram.cli.options import (
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
-    from latentgram.cli.console import Expected
+    from latentgram.data.files import Expected
     from latentgram.data.formats import Question
     from latentgram.errors import DataError
     from latentgram.kinds.protocols import Decoder
@@ -184,14 +183,11 @@ def parse(asked: Parsing) -> None:
         parser = parser.exact
     bad: list[DataError] | None = [] if asked.skip_bad else None
     expected = _expectation(parser, asked)
-    tags = _GivenTags(parser)
-    questions = tags.watch(expected.watch(_questions(parser, asked, bad), asked.names))
-    tally = _watched(_answered(parser, questions, asked), expected, asked.output)
+    tally = _watched(_answered(parser, asked, expected, bad), expected, asked.output)
     if not tally.sentences:
         say("0 sentences")
     for remark in tally.remarks():
         say(remark)
-    tags.report()
     if left_out := tally.faults + len(bad or ()):
         say(f"malformed sentences skipped: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
 
@@ -222,40 +218,6 @@ def _pruning_named(name: Prunings) -> Pruning:
     return lg.Pruning.two_stage() if name == "two-stage" else lg.Pruning.none()
 
 
-class _GivenTags:
-    """Counts the sentences that came with tags, and the words whose tags a grammar does not know."""
-
-    def __init__(self, parser: Parser) -> None:
-        self.parser = parser
-        self.used = self.unused = self.unknown_words = 0
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """The tags of a grammar that does without them."""
-        return frozenset() if self.parser.kind.needs_tags else self.parser.backend.tags
-
-    def watch(self, questions: Iterator[Question]) -> Iterator[Question]:
-        """The same questions, counted."""
-        for question in questions:
-            if (tags := question.sentence.tags) is not None:
-                self.used += 1
-                self.unknown_words += sum(tag not in self.known for tag in tags) if self.known else 0
-            elif question.untagged:
-                self.unused += 1
-            yield question
-
-    def report(self) -> None:
-        """Say whose tags were used, where the input had any."""
-        from latentgram.cli.console import say
-
-        if self.used:
-            say(f"tags: from the input, in {self.used:,} sentences")
-        if self.unused:
-            say(f"tags: predicted in {self.unused:,} sentences that have tags (--gold-tags uses those)")
-        if self.unknown_words:
-            say(f"words whose tags the grammar does not know, tagged by the parser: {self.unknown_words}")
-
-
 def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
     """The sentences of the input, with what is known of them."""
     from latentgram.data.formats import read_partial, read_questions
@@ -275,8 +237,8 @@ def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> I
 
 def _expectation(parser: Parser, asked: Parsing) -> Expected:
     """How many sentences there are, for the bar: counted beforehand where the input is short."""
-    from latentgram.cli.console import Expected, console
-    from latentgram.data.files import BLOCK_BYTES
+    from latentgram.cli.console import console
+    from latentgram.data.files import BLOCK_BYTES, Expected
     from latentgram.errors import LatentgramError
 
     expected = Expected()
@@ -287,10 +249,11 @@ def _expectation(parser: Parser, asked: Parsing) -> Expected:
     return expected
 
 
-def _answered(parser: Parser, questions: Iterator[Question], asked: Parsing) -> Generator[Tally]:
+def _answered(parser: Parser, asked: Parsing, expected: Expected, bad: list[DataError] | None) -> Generator[Tally]:
     """Write answers to a file or to standard output, and tell how far it is."""
     from latentgram.parser.answers import Request, Tally, answers, write_answers
 
+    questions = expected.watch(_questions(parser, asked, bad), asked.names)
     with asked.engine() as engine:
         request = Request(asked.to, asked.probabilities, asked.nbest, asked.samples, asked.diverse, asked.seed)
         if asked.output is not None:

@@ -36,7 +36,7 @@ from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.head_rules import HeadRules
 from latentgram.data.kernels import forest as kernel
-from latentgram.data.kernels.numbering import numbered
+from latentgram.data.kernels.forest import numbered
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
 

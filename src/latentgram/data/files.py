@@ -20,8 +20,9 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, TextIO, cast
+from typing import BinaryIO, Literal, TextIO, TypeVar, cast
 
 from latentgram.errors import DataError
 from latentgram.interrupt import naming, pause, short_lived
@@ -31,6 +32,8 @@ PathLike = str | os.PathLike[str]
 
 Precision = Literal["compact", "full"]
 """Of a model file: packed, with what matters little rounded; or every number to the last bit."""
+
+Item = TypeVar("Item")
 
 STANDARD = "-"
 _Packed = gzip.GzipFile | lzma.LZMAFile | bz2.BZ2File
@@ -139,6 +142,27 @@ def metered(files: Iterable[str], told: Callable[[int, int], None] | None = None
         yield meter
     finally:
         _METERS.remove(meter)
+
+
+@dataclass
+class Expected:
+    """How many items files hold, judged by the items and bytes read so far: None at first, exact at last."""
+
+    total: int | None = None
+
+    def watch(self, items: Iterable[Item], files: Iterable[str]) -> Iterator[Item]:
+        """Pass items through that are read from these files."""
+        before = number = 0
+        with metered(name for name in files if name != STANDARD) as meter:
+            for number, item in enumerate(items, 1):
+                pause()
+                if meter.done != before:
+                    # A new block of a file: the items so far were in the bytes before it.
+                    if before:
+                        self.total = round((number - 1) * meter.total / before)
+                    before = meter.done
+                yield item
+        self.total = number
 
 
 class _CountedFile(io.RawIOBase):

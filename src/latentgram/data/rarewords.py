@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import repeat
 from typing import Literal
 
 import numpy as np
@@ -138,19 +139,17 @@ class RareWords:
         commonest_first = sorted(seen, key=lambda signature: (-seen[signature], signature))
         return cls(known, Alphabet(tuple(commonest_first)), threshold, mode)
 
-    def symbols(
-        self, words: Sequence[str], tags: Sequence[str] | None = None, *, begins: bool = True
-    ) -> tuple[str, ...]:
-        """The symbols of words, which are those of a sentence or, if none `begins` there, later ones."""
-        if self.mode == "tag":
-            if tags is None:
-                raise DataError("this model replaces rare words by their tags: it needs tagged sentences")
-            known = self.known
-            return tuple(word if word in known else tag_symbol(tag) for word, tag in zip(words, tags, strict=True))
-        return tuple(self.symbol(word, first=begins and i == 0) for i, word in enumerate(words))
+    def symbols(self, words: Sequence[str], tags: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The symbols of the words of a sentence."""
+        tagged = zip(words, repeat(None, len(words)) if tags is None else tags, strict=True)
+        return tuple(self.symbol(word, tag, first=i == 0) for i, (word, tag) in enumerate(tagged))
 
-    def symbol(self, word: str, *, first: bool = False) -> str:
-        """The word itself or its signature, as the first word of a sentence or as a later one."""
+    def symbol(self, word: str, tag: str | None = None, *, first: bool = False) -> str:
+        """The word itself, its signature as the first or a later word of a sentence, or the symbol of its tag."""
+        if self.mode == "tag":
+            if tag is None:
+                raise DataError("this model replaces rare words by their tags: it needs tagged sentences")
+            return word if word in self.known else tag_symbol(tag)
         key = (word, first)
         symbol = self._cache.get(key)
         if symbol is None:
@@ -192,21 +191,18 @@ class RareWords:
         `tags` are the tags of the forest's labels, where these are not tags themselves (mode `tag` only).
         """
         over_word = forest.is_tag
+        names: Sequence[str | None] = (None, None)
         if self.mode == "tag":
             second = forest.label[over_word].astype(np.int64)
-            names = list(forest.labels) if tags is None else list(tags)
+            names = forest.labels.symbols if tags is None else tags
         else:
             second = (forest.begin[over_word] == 0).astype(np.int64)
-            names = []
-        width = max(len(names), 2)
+        width = max(len(names), 1)
         pairs, number = np.unique(forest.word[over_word] * width + second, return_inverse=True)
-        symbols = []
-        for pair in pairs.tolist():
-            word = forest.words[pair // width]
-            if self.mode == "signature":
-                symbols.append(self.symbol(word, first=bool(pair % width)))
-            else:
-                symbols.append(word if word in self.known else tag_symbol(names[pair % width]))
+        symbols = [
+            self.symbol(forest.words[word], names[other], first=bool(other))
+            for word, other in (divmod(pair, width) for pair in pairs.tolist())
+        ]
         alphabet = Alphabet.of(symbols)
         word_number = np.full(len(forest.word), ABSENT, np.int32)
         word_number[over_word] = alphabet.encode(symbols)[number]

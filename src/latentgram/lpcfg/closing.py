@@ -73,11 +73,9 @@ def learn_closing(grammar: LPCFG, treebank: Treebank[Tree], engine: Engine, seed
 
     Of the grammar only its counts are looked at, so an outline of it will do (lexicon.py).
     """
-    spread = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
-    chosen = treebank.select(spread[treebank.lengths[spread] > 2])
-    if grammar.plain or not len(chosen):
+    lessons = _lessons(grammar, treebank, np.random.default_rng(seed))
+    if lessons is None:
         return None
-    lessons = _lessons(grammar, chosen, np.random.default_rng(seed))
     number = len(lessons.start) - 1
     ends = [number // 2 * part // PARTS * 2 for part in range(PARTS + 1)]
     kept_out: list[Floats32] = []
@@ -126,15 +124,19 @@ class _Weights:
         return scores
 
 
-def _lessons(grammar: LPCFG, chosen: Treebank[Tree], random: np.random.Generator) -> Lessons:
-    """Two for each tree."""
+def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generator) -> Lessons | None:
+    """Two for each of some trees of the treebank, if there are any."""
+    spread = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
+    chosen = treebank.select(spread[treebank.lengths[spread] > 2])
+    if grammar.plain or not len(chosen):
+        return None
     binary = grammar.binarisation.binarise(chosen.forest)
-    lengths, tree = binary.lengths, np.repeat(np.arange(len(chosen)), np.diff(binary.start))
+    lengths, tree, width = binary.lengths, binary.tree_of, binary.end - binary.begin
+    pairs = [(sentence, Sentence(sentence.words)) for sentence in chosen.sentences()]
     start, cell = layout(np.repeat(lengths, 2)), layout(np.repeat(lengths * (lengths + 1) // 2, 2))
-    is_node, cells = np.zeros(cell[-1], bool), cells_of(lengths[tree], binary.begin, binary.end - binary.begin)
+    is_node, cells = np.zeros(cell[-1], bool), cells_of(lengths[tree], binary.begin, width)
     for twin in range(2):
         is_node[cell[2 * tree + twin] + cells] = True
-    pairs = [(sentence, Sentence(sentence.words)) for sentence in chosen.sentences()]
     table = LeafTable(grammar)
     leaves = table.of_all(itertools.chain.from_iterable(pairs))
     own, bigram = leaves.symbol - np.int32(len(grammar.interminals)), Projection(table).boundaries.bigram

@@ -27,7 +27,7 @@ import numpy as np
 
 from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.kernels.numbering import number_values
+from latentgram.data.kernels.forest import number_values
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError
 from latentgram.lpcfg.statistics import Derivations

@@ -32,9 +32,6 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.rounding import RoundedLogs, Rows
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen
-from latentgram.lpcfg.kernels.inside_outside import Tensors
-from latentgram.lpcfg.kernels.low_rank import Factors
 
 MOST_NUMBERS = 2**31
 """Of tensors that are made from products."""
@@ -288,30 +285,6 @@ class Layout(NamedTuple):
     def of(cls, rules: Ints32, lexicon: Ints32, states: Ints32) -> Layout:
         """That of a grammar with so many states for each symbol."""
         return cls(rule_layout(rules, states), layout(states[lexicon[:, 0]]), layout(states))
-
-
-def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN, *, as_kept: bool = False) -> Tensors:
-    """The numbers of a grammar for the chart; those of rules `as_kept` by the grammar, if that is wanted."""
-    kind = np.dtype(precision)
-    return Tensors(
-        grammar.states,
-        grammar.rule_tensor if as_kept else grammar.rule_tensor.astype(kind, copy=False),
-        grammar.rule_offset,
-        grammar.lexicon_vector.astype(kind, copy=False),
-        grammar.lexicon_offset,
-        grammar.root_vector.astype(kind, copy=False),
-        grammar.mean_inside.astype(kind, copy=False),
-        grammar.mean_outside.astype(kind, copy=False),
-        grammar.root_offset,
-        unseen,
-    )
-
-
-def factors_of(grammar: LPCFG, precision: str) -> Factors | None:
-    """The products of the rules of a grammar for the chart, if they are sums of some."""
-    if not grammar.rule_rank.size:
-        return None
-    return Factors(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)
 
 
 _SHARED = ("interminals", "preterminals", "words", "rare_words", "binarisation")

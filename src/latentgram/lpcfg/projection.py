@@ -204,9 +204,7 @@ class LeafTable:
     def _of_words(self, asked: list[_Asked]) -> dict[_Asked, _OfWord]:
         """What may stand over words that were not asked for before."""
         rows, rare = self._rows, self.grammar.rare_words
-        symbols = [
-            rare.symbols((word,), None if tag is None else (tag,), begins=first)[0] for word, tag, first in asked
-        ]
+        symbols = [rare.symbol(word, tag, first=first) for word, tag, first in asked]
         numbers = self.grammar.words.encode(symbols).tolist()
         of_words = {
             each: (*self._look(rows, number, each[1]), number) for each, number in zip(asked, numbers, strict=True)

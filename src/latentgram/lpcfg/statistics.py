@@ -26,7 +26,7 @@ from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol, tag_of
 from latentgram.data.forest import Forest
 from latentgram.data.head_rules import HeadRules
-from latentgram.data.kernels.numbering import numbered
+from latentgram.data.kernels.forest import numbered
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank

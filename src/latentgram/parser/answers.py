@@ -82,12 +82,18 @@ class Written:
     tightened: int = 0
     pruned: int = 0
     """How many of the sentences have posteriors of pruned charts in the text."""
+    tagged: int = 0
+    """How many of them came with tags that were used …"""
+    untagged: int = 0
+    """… or not, …"""
+    unknown_tags: int = 0
+    """… and how many words had tags that the grammar does not know."""
 
 
 @dataclass(frozen=True)
 class Tally:
     """How far a run is: sentences read and written about, those with fallback trees, and faults left out; those
-    that had no time for more than coarse trees, and those whose charts were pruned more tightly, or at all."""
+    without time for more than coarse trees, those with charts pruned more tightly, or at all, and those tagged."""
 
     sentences: int = 0
     fallbacks: int = 0
@@ -98,6 +104,9 @@ class Tally:
     """The numbers of the first few of these."""
     tightened: int = 0
     pruned: int = 0
+    tagged: int = 0
+    untagged: int = 0
+    unknown_tags: int = 0
 
     def __add__(self, batch: Written) -> Tally:
         return Tally(
@@ -109,6 +118,9 @@ class Tally:
             self._first_coarse(batch),
             self.tightened + batch.tightened,
             self.pruned + batch.pruned,
+            self.tagged + batch.tagged,
+            self.untagged + batch.untagged,
+            self.unknown_tags + batch.unknown_tags,
         )
 
     def _first_coarse(self, batch: Written) -> str:
@@ -126,6 +138,12 @@ class Tally:
             yield f"very long sentences, whose charts were pruned more tightly: {self.tightened}"
         if self.pruned:
             yield f"sentences whose posteriors are those among the trees of a pruned chart: {self.pruned}"
+        if self.tagged:
+            yield f"tags: from the input, in {self.tagged:,} sentences"
+        if self.untagged:
+            yield f"tags: predicted in {self.untagged:,} sentences that have tags (--gold-tags uses those)"
+        if self.unknown_tags:
+            yield f"words whose tags the grammar does not know, tagged by the parser: {self.unknown_tags}"
 
 
 def answers(
@@ -179,8 +197,17 @@ class _Job:
             tightened += parses[0].tightened
             pruned += self.request.probabilities and parses[0].pruned
             coarse += [place] if parses[0].coarse else []
-        told = tuple(faults), tuple(coarse), tightened, pruned
+        told = tuple(faults), tuple(coarse), tightened, pruned, *self._given_tags(batch)
         return Written("".join(texts), len(batch), fallbacks, *told)
+
+    def _given_tags(self, batch: Sequence[Question]) -> tuple[int, int, int]:
+        """How many sentences came with tags that are used or not, and how many words with tags never seen."""
+        given = [tags for question in batch if (tags := question.sentence.tags) is not None]
+        unknown = 0
+        if given and not self.parser.kind.needs_tags:  # others do not do without them
+            known = self.parser.backend.tags
+            unknown = sum(tag not in known for tags in given for tag in tags)
+        return len(given), sum(question.untagged for question in batch), unknown
 
     def _lists(self, batch: Sequence[Question]) -> Iterator[list[Parse] | DataError]:
         """The trees of each sentence, or why there are none."""

@@ -20,8 +20,10 @@ from latentgram.kinds.learners import EM, Clustering, Combining, Counting, Spect
 from latentgram.kinds.word_space import ClusterSpace
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
+from latentgram.lpcfg.kernels.inside_outside import Tensors
+from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.low_rank import low_rank
-from latentgram.lpcfg.model import LPCFG, Ensemble, factors_of, tensors_of
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade, chart_posteriors
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.settings import SpectralLPCFG
@@ -181,10 +183,10 @@ class Cohen2013(Experiment[LPCFG, Tree]):
 
     def last_stage(self, grammar: LPCFG) -> float:
         """Milliseconds per sentence of the last stage of parsing, where the grammar itself looks at the chart."""
-        cascade, factors = Cascade((grammar,), Pruning()), factors_of(grammar, "float32")
+        cascade, factors = Cascade((grammar,), Pruning()), Factors.of(grammar, "float32")
         posteriors = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
         charts = [posterior for posterior in posteriors if posterior is not None]
-        tensors = tensors_of(grammar, "float32", cascade.projection.index.unseen)
+        tensors = Tensors.of(grammar, "float32", cascade.projection.index.unseen)
 
         def work() -> None:
             for posterior in charts:

@@ -14,7 +14,7 @@ import numpy as np
 
 from latentgram.arrays import Codes, Flags, Ints, Ints16, Ints32
 from latentgram.data.invariants import ANY, offsets, rising, shape, within
-from latentgram.data.kernels.numbering import numbered
+from latentgram.data.kernels.forest import numbered
 from latentgram.tagger.kernels.features import index_features
 from latentgram.tagger.kernels.guessing import LEVELS, Endings, guess, level_keys
 

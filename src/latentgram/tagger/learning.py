@@ -24,7 +24,7 @@ import numpy as np
 from latentgram.arrays import Codes, Flags, Floats32, Ints, Ints16, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.kernels.numbering import numbered
+from latentgram.data.kernels.forest import numbered
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree

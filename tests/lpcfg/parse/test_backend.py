@@ -18,9 +18,9 @@ from latentgram.kinds.result import Parse
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.backend import PhraseBackend, distinct
+from latentgram.lpcfg.parse.backend import WITH_CLOSING, PhraseBackend, distinct
 from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parser.parser import Parser
 from latentgram.shag.model import SHAG
 from latentgram.store import load, save

@@ -12,8 +12,9 @@ import pytest
 import latentgram as lg
 from latentgram.interrupt import _HEARD
 from latentgram.lpcfg.parse import cascade
+from latentgram.lpcfg.parse.backend import usual_pruning
 from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.pruning import PASSED, Deadline, OutOfTime, usual_pruning
+from latentgram.lpcfg.parse.pruning import PASSED, Deadline, OutOfTime
 
 SOON = 1e-9
 WORDS = lg.Sentence.of("the old man saw the teacher in the garden and the boy sleeps .").words

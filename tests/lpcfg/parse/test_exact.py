@@ -12,9 +12,9 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import SettingError
-from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.backend import PLAIN, PhraseBackend
 from latentgram.lpcfg.parse.cascade import LONG, Cascade
-from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.projection import Leaves, undiscounted
 from oracles.binary_trees import Derivation, SmallGrammar
 from oracles.chart_items import edges_of, places_of

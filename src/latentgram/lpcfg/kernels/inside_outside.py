@@ -20,13 +20,16 @@ parents × m³ for inside, twice that for outside; memory: two vectors an item.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from latentgram.arrays import Ints, Ints32, Reals
 from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, add_scaled, dot, prune_chart, unseen_rule
+
+if TYPE_CHECKING:
+    from latentgram.lpcfg.model import LPCFG
 
 
 class Tensors(NamedTuple):
@@ -44,6 +47,23 @@ class Tensors(NamedTuple):
     mean_outside: Reals
     symbol_begin: Ints
     unseen: Unseen = NONE_UNSEEN
+
+    @classmethod
+    def of(cls, grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN, *, as_kept: bool = False) -> Tensors:
+        """Those of a grammar; the numbers of rules `as_kept` by it, if that is wanted."""
+        kind = np.dtype(precision)
+        return cls(
+            grammar.states,
+            grammar.rule_tensor if as_kept else grammar.rule_tensor.astype(kind, copy=False),
+            grammar.rule_offset,
+            grammar.lexicon_vector.astype(kind, copy=False),
+            grammar.lexicon_offset,
+            grammar.root_vector.astype(kind, copy=False),
+            grammar.mean_inside.astype(kind, copy=False),
+            grammar.mean_outside.astype(kind, copy=False),
+            grammar.root_offset,
+            unseen,
+        )
 
 
 @njit()

@@ -12,7 +12,7 @@ where whole tensors cost m² per split and m³ per parent.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from latentgram.arrays import Ints, Ints32, Reals
 from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import unseen_rule
 from latentgram.lpcfg.kernels.inside_outside import item_marginals, start_vectors, vector_places
+
+if TYPE_CHECKING:
+    from latentgram.lpcfg.model import LPCFG
 
 
 class Factors(NamedTuple):
@@ -30,6 +33,13 @@ class Factors(NamedTuple):
     """[R+1] where those of each rule begin."""
     rank: Ints32
     """[R] r of each rule."""
+
+    @classmethod
+    def of(cls, grammar: LPCFG, precision: str) -> Factors | None:
+        """Those of a grammar, if its rules are sums of products."""
+        if not grammar.rule_rank.size:
+            return None
+        return cls(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)
 
 
 @njit(fastmath=REORDER)

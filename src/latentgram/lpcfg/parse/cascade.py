@@ -57,7 +57,7 @@ from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_chart
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.kernels.members import add_logs, agreed_chart, means
-from latentgram.lpcfg.model import LPCFG, factors_of, layout, mixed, tensors_of
+from latentgram.lpcfg.model import LPCFG, layout, mixed
 from latentgram.lpcfg.parse.labels import NameTable, TreeWeights
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, Pruning
 from latentgram.lpcfg.projection import ALL_TREES, BEST_TREE, LeafTable, Leaves, Projection
@@ -306,7 +306,7 @@ class Cascade:
         grammars = ((self._small,), self.finest) if self._small is not None else (self.finest,)
         share, unseen = self.projection.anywhere, self.projection.index.unseen
         whole = tuple(
-            tuple(tensors_of(grammar, kind, unseen, as_kept=as_kept) for grammar in stage) for stage in grammars
+            tuple(Tensors.of(grammar, kind, unseen, as_kept=as_kept) for grammar in stage) for stage in grammars
         )
         part = tuple(
             tuple(
@@ -322,7 +322,7 @@ class Cascade:
         """The products of the rules of the finest grammars, where they are sums of some, in either precision."""
         return {
             double: tuple(
-                factors_of(grammar, "float64" if double else self.pruning.precision) for grammar in self.finest
+                Factors.of(grammar, "float64" if double else self.pruning.precision) for grammar in self.finest
             )
             for double in (False, True)
         }
@@ -538,7 +538,7 @@ class Cascade:
         """What weighs trees under each of the finest grammars."""
         index = self.projection.index
         return tuple(
-            TreeWeights(grammar, tensors_of(grammar, "float64", index.unseen, as_kept=True), index, self.names)
+            TreeWeights(grammar, Tensors.of(grammar, "float64", index.unseen, as_kept=True), index, self.names)
             for grammar in self.finest
         )
 

@@ -11,14 +11,10 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from latentgram.errors import SettingError
 from latentgram.interrupt import pause
 from latentgram.kinds.fields import MOST_STATES
-
-if TYPE_CHECKING:
-    from latentgram.lpcfg.model import LPCFG
 
 PRECISIONS = ("float32", "float64")
 _THRESHOLDS = ("floor", "beam", "coarse_threshold", "coarse_edge_threshold", "threshold", "member_threshold")
@@ -144,21 +140,6 @@ def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str
     """Raise if a value is not a number, or not in its range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
         raise SettingError(f"Pruning.{name} must be {wanted}, got {value!r}")
-
-
-PLAIN = Pruning(floor=0.0, beam=0.0, coarse_threshold=1e-4, coarse_edge_threshold=0.0)
-"""For plain PCFGs: nothing is cut while the chart grows; decoders are given the items of at least this posterior,
-and all edges between them."""
-WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3, member_threshold=3e-4)
-"""For grammars that know which cells may stay closed: what is left needs less room. The threshold of members was
-chosen on a held-out fifth of the training trees of the wsj sample."""
-
-
-def usual_pruning(grammars: tuple[LPCFG, ...]) -> Pruning:
-    """How these grammars are pruned where nothing else is asked for."""
-    if len(grammars) == 1 and grammars[0].plain:
-        return PLAIN
-    return WITH_CLOSING if grammars[0].closes else Pruning()
 
 
 class OutOfTime(Exception):
