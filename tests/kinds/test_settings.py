@@ -1,11 +1,13 @@
 """Hyper-parameters are checked in one place, when they are made."""
 
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 
 import pytest
 
 from latentgram.errors import SettingError
 from latentgram.kinds import fields
+from latentgram.kinds.kind import kinds
 from latentgram.kinds.learners import EM, Clustering, Spectral
 from latentgram.kinds.settings import Settings, defaults_of, fields_of
 
@@ -70,3 +72,15 @@ def test_a_default_for_a_field_that_is_not_inherited_is_refused():
 
         class Lost(Plain, stats=3):
             pass
+
+
+def test_the_numbers_of_recipes_are_never_missing():
+    """A learner may leave a number out; what it then is stands in the settings of the recipe."""
+    settings = {recipe.settings_class() for kind in kinds().values() for recipe in kind.recipes.values()}
+    types = {
+        (cls.__name__, field.name): str(field.type).split(" | ")
+        for cls in settings
+        for field in dataclass_fields(cls)
+    }
+    assert {"int", "float", "bool"} <= {each for said in types.values() for each in said}
+    assert not [place for place, said in types.items() if "None" in said and {"int", "float", "bool"} & {*said}]

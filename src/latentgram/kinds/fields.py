@@ -227,10 +227,11 @@ LEAST_SEEN = Field("features seen less often than this are ignored", at_least=1)
 ARC_ORDER = Field("1: scores of arcs; 2: of arcs and adjacent siblings", at_least=1, at_most=2)
 BITS = Field("features are hashed into 2 to the power of this many buckets", at_least=10, at_most=28)
 LAYER_BITS = Field(
-    "features are hashed into 2 to the power of this many buckets; by default as many as give each word of the "
-    "treebank eight, but from 20 to 22",
+    "features are hashed into 2 to the power of this many buckets; auto, for chart-crf and committee: as many as "
+    "give each word of the treebank eight, but from 20 to 22",
     at_least=10,
     at_most=28,
+    word=AUTO,
 )
 TAGGER_UP_TO = Field(
     "from a treebank of at most this many words, and 256 tags, a tagger is learned as well, which helps with "

@@ -263,7 +263,7 @@ class Gradient(_CountedStates, _Heads):
     layers: int | None = fields.LAYERS(None)
     folds: int | None = fields.FOLDS(None)
     margin: float | None = fields.MARGIN(None)
-    bits: int | None = fields.BITS(None)
+    bits: int | Literal["auto"] | None = fields.LAYER_BITS(None)
     tagger_up_to: int | None = fields.TAGGER_UP_TO(None)
     passes: int | None = fields.PASSES(None)
     step: float | None = fields.FIRST_STEP(None)

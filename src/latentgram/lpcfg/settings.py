@@ -101,7 +101,7 @@ class GradientChartCRF(Clustered, Gradual, passes=6, step=0.015):
     members: int = fields.MEMBERS(1)
     folds: int = fields.FOLDS(5)
     margin: float = fields.MARGIN(0.3)
-    bits: int | None = fields.LAYER_BITS(None)
+    bits: int | Literal["auto"] = fields.LAYER_BITS("auto")
     tagger_up_to: int = fields.TAGGER_UP_TO(20_000)
 
 

@@ -55,7 +55,7 @@ def learn_chart_crf(treebank: Treebank[Tree], learner: GradientChartCRF, context
         return learn_tagger(part, GradientTagger(), quiet) if tagged else None
 
     lessons = jackknifed(treebank, learner.folds, grammar_of, heads, context, tagger_of)
-    state = new_state(bits_for(words) if learner.bits is None else learner.bits)
+    state = new_state(bits_for(words) if learner.bits == "auto" else learner.bits)
     trace = descend(lessons, state, learner, context)
     grammar = learn_grammar(treebank, learner, dataclasses.replace(context, dev_score=None))
     return ChartCRF(

@@ -15,6 +15,7 @@ import numpy as np
 
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
+from latentgram.kinds.settings import defaults_of
 from latentgram.lpcfg.crf.charts import Teacher
 from latentgram.lpcfg.crf.kernels.learning import State, learn_chart
 from latentgram.lpcfg.crf.model import ChartCRF
@@ -37,9 +38,8 @@ def update(model: ChartCRF, trees: Iterable[Tree]) -> ChartCRF:
     forest = Forest.of(list(trees))
     if not len(forest):
         return model
-    told = model.provenance.fields
-    rates = (told.get(name) or getattr(GradientChartCRF, name) for name in ("step", "margin"))
-    step, margin = (float(rate) for rate in rates if isinstance(rate, int | float))
+    told = {**defaults_of(GradientChartCRF), **model.provenance.fields}
+    step, margin = (float(rate) for name in ("step", "margin") if isinstance(rate := told[name], int | float))
     drift, gradient = np.zeros((2, len(model.weights)), np.float32)
     # The trust in the grammar stays: a sum of squares without end lets it make no step.
     trust = np.array([model.trust, np.inf, 0.0])
