@@ -29,7 +29,6 @@ EDGES = {
     ("ud", "arcs"): "words of raw text are parsed by arcs, and weights of hashed features are kept as theirs are",
     ("ud", "tagger"): "words of raw text are tagged",
     ("lpcfg", "tagger"): "a tagger helps a layer with sentences that have no tags",
-    ("tagger", "sequences"): "paths through chains, and the form of a tagged sentence",
 }
 """Which family may import which other one, and why."""
 PACKAGE = Path(latentgram.__file__).parent

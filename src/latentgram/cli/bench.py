@@ -27,14 +27,15 @@ def bench(
     import latentgram
     from latentgram.cli.console import progress
     from latentgram.errors import ModelFileError, a_or_an
+    from latentgram.kinds.protocols import SentenceTagger
     from latentgram.parser.speed import measure_speed
 
     stored = latentgram.load(model)
-    if not isinstance(stored, latentgram.Parser | latentgram.Tagger | latentgram.HMM):
+    if not isinstance(stored, latentgram.Parser | SentenceTagger):
         raise ModelFileError(f"{model} contains {a_or_an(type(stored).__name__)}, not a parser or a tagger")
-    cutter = stored.cutter if isinstance(stored, latentgram.Parser) else None
-    if isinstance(stored, latentgram.Tagger):
-        cutter = latentgram.Tokeniser()
+    cutter = stored.cutter if isinstance(stored, latentgram.Parser) else latentgram.Tokeniser()
+    if isinstance(stored, latentgram.HMM):
+        cutter = None
     sentences = latentgram.Treebank.stream_sentences(files, format, tokeniser=cutter)
     if own_tags:
         sentences = (sentence.without_tags() for sentence in sentences)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from latentgram.data.formats import Question
     from latentgram.data.sentence import Sentence
     from latentgram.data.tokenise import Cutter
+    from latentgram.kinds.protocols import SentenceTagger
+    from latentgram.kinds.tagging import Tagging as Result
     from latentgram.sequences.hmm import HMM
-    from latentgram.sequences.tagging import Tagging as Result
-    from latentgram.tagger.model import Tagger
 
     Answer = tuple[Sentence, list[Result]]
 
@@ -151,9 +151,10 @@ class _Tally:
             yield self.sentences, sentence, results
 
 
-def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Cutter | None]:
+def _tagger(asked: Tagging) -> tuple[SentenceTagger, Cutter | None]:
     """The tagger of a file, and how text is cut into words for it, if not at blanks."""
     import latentgram
+    from latentgram.kinds.protocols import SentenceTagger
     from latentgram.parser.judging import named_tags
 
     stored = latentgram.load(asked.model)
@@ -161,7 +162,7 @@ def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Cutter | None]:
     tagger = stored if parser is None else parser.own_tagger
     if isinstance(tagger, latentgram.HMM):
         return tagger if asked.named_by is None else named_tags(tagger, asked.named_by), None
-    if not isinstance(tagger, latentgram.Tagger):
+    if not isinstance(tagger, SentenceTagger):
         what = f"{a_or_an(type(stored).__name__)}, not" if parser is None else "a parser without"
         raise ModelFileError(f"{asked.model} contains {what} a tagger")
     if asked.named_by or asked.fast:
@@ -170,7 +171,7 @@ def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Cutter | None]:
 
 
 def _tagged(
-    tagger: HMM | Tagger, questions: Iterable[Question], asked: Tagging, bad: list[DataError] | None
+    tagger: SentenceTagger, questions: Iterable[Question], asked: Tagging, bad: list[DataError] | None
 ) -> Iterator[Answer]:
     """Each sentence with its taggings; one that has none raises or is kept in `bad`."""
     from latentgram.parallel import shards
@@ -186,7 +187,7 @@ def _tagged(
                     bad.append(answer)
 
 
-def _job(tagger: HMM | Tagger, asked: Tagging) -> _Job:
+def _job(tagger: SentenceTagger, asked: Tagging) -> _Job:
     """What tags some sentences: all at a time, or, for lists and under constraints, one by one."""
     from latentgram.learn.reading import read_automaton
     from latentgram.sequences.ngram_tagger import remember_tags

@@ -13,11 +13,12 @@ from latentgram.arrays import Floats, Ints
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
-from latentgram.data.sentence import Sentence
+from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tree import Tree
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.reading import Reading
 from latentgram.kinds.result import Parse, TagPosteriors
+from latentgram.kinds.tagging import Tagging
 from latentgram.parallel import Engine
 
 if TYPE_CHECKING:
@@ -67,6 +68,29 @@ class WordTagger(Model, Protocol):
         self, sentences: Sequence[Sentence], known: Known
     ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
         """Sentences with tags where they had none, and the confidence of these tags."""
+
+
+@runtime_checkable
+class SentenceTagger(Model, Protocol):
+    """A model that tags sentences by itself: what the commands ask of a kind whose row has `tagger`."""
+
+    @property
+    def tags(self) -> Iterable[str]:
+        """The names of the tags."""
+
+    def tag(self, sentence: SentenceLike, decoder: str = ..., known: Constraints | None = None) -> Tagging:
+        """The tags of a sentence: each the most probable (`posterior`), or all together (`viterbi`)."""
+
+    def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = ...) -> Iterator[Tagging]:
+        """The same of many sentences, lazily."""
+
+    def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
+        """The k best sequences of tags, best first, or all of them if there are fewer."""
+
+    def sample_tags(
+        self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
+    ) -> list[Tagging]:
+        """Independent draws from p(tags | words)."""
 
 
 @runtime_checkable

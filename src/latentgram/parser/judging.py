@@ -23,7 +23,7 @@ from latentgram.learn.reading import read_tagged_file, read_text
 from latentgram.parser.parser import accuracy_on
 
 if TYPE_CHECKING:
-    from latentgram.kinds.protocols import Model, Scorer
+    from latentgram.kinds.protocols import Model, Scorer, SentenceTagger
     from latentgram.sequences.hmm import HMM
 
 NOTHING_HELD_OUT = "there are no held-out sentences: the file is empty"
@@ -78,7 +78,7 @@ def _by_tags(file: Path) -> Judge:
     names = {tag for tags in gold for tag in tags}
 
     def rate(model: Model) -> float:
-        tagger = cast("HMM", model)
+        tagger = cast("SentenceTagger", model)
         output = [result.tags for result in tagger.tag_all([sentence.words for sentence in sentences])]
         score = score_tags(gold, output)
         return score.accuracy if names & set(tagger.tags) else score.many_to_one

@@ -21,10 +21,9 @@ import numpy as np
 
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
+from latentgram.kinds.protocols import SentenceTagger
 from latentgram.parser.parser import BATCH, Parser
 from latentgram.progress import Progress, Silent
-from latentgram.sequences.hmm import HMM
-from latentgram.tagger.model import Tagger
 
 _DRAWS = 2000
 
@@ -65,7 +64,7 @@ class Speed:
 
 
 def measure_speed(
-    model: Parser | Tagger | HMM,
+    model: Parser | SentenceTagger,
     sentences: Iterable[Sentence],
     *,
     repeats: int = 3,
@@ -115,7 +114,7 @@ def measure_speed(
     )
 
 
-def _runner(model: Parser | Tagger | HMM) -> Callable[[Sequence[Sentence]], object]:
+def _runner(model: Parser | SentenceTagger) -> Callable[[Sequence[Sentence]], object]:
     """What is timed: parsing, or tagging without what is known of tags."""
     if isinstance(model, Parser):
         return lambda part: list(model.parse_many(part))

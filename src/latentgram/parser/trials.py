@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.dependencies import DependencyTree
@@ -23,7 +23,7 @@ from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Kind, Recipe, kinds, learner_class
 from latentgram.kinds.learners import Gradient
-from latentgram.kinds.protocols import Model, Scorer, Weighing
+from latentgram.kinds.protocols import Model, Scorer, SentenceTagger, Weighing
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.parse.cascade import LONG
@@ -31,10 +31,6 @@ from latentgram.parallel import engine_for
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser
 from latentgram.store import load, save
-
-if TYPE_CHECKING:
-    from latentgram.sequences.hmm import HMM
-    from latentgram.tagger.model import Tagger
 
 SIZE, SEED, FEW = 80, 5, 3
 STATES = 6
@@ -146,7 +142,7 @@ def _rate(kind: Kind, model: Model) -> None:
 def _tag(kind: Kind, model: Model) -> None:
     """Tags of words, where the model gives them."""
     if kind.tagger:
-        tagger, sentence = cast("HMM | Tagger", model), demo_dependencies(SIZE, seed=SEED)[0].sentence
+        tagger, sentence = cast("SentenceTagger", model), demo_dependencies(SIZE, seed=SEED)[0].sentence
         list(tagger.tag_all([sentence]))
         tagger.nbest(sentence, FEW)
         tagger.sample_tags(sentence, FEW)

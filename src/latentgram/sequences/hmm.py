@@ -27,11 +27,11 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, NoParse, SettingError
+from latentgram.kinds.tagging import Tagging, check_decoder
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.chain import Chain, Sequences, expect
 from latentgram.sequences.kernels.chain_paths import best_paths, k_best_paths, sample_paths, sample_sentences
 from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
-from latentgram.sequences.tagging import Tagging, check_decoder
 
 _TOGETHER = 2000
 

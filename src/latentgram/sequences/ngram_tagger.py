@@ -21,12 +21,12 @@ from latentgram.data.invariants import ANY, FINITE, below, earlier, holds, offse
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
+from latentgram.kinds.tagging import Tagging
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.kernels.backoff import Memory, walk_tags
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.parameters import Emissions, Parameters
-from latentgram.sequences.tagging import Tagging
 
 _TOGETHER = 20_000
 

@@ -32,7 +32,7 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tokenise import words_of
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.result import TagPosteriors
-from latentgram.sequences.tagging import Tagging, check_decoder
+from latentgram.kinds.tagging import Tagging, check_decoder
 from latentgram.tagger.candidates import Candidates
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.kernels.chain import Steps, expectations
