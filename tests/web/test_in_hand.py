@@ -166,3 +166,10 @@ def test_the_treebank_is_paged_and_ticked_trees_are_exported_as_pictures(serve: 
         assert all(packed.read(name).startswith(b"\x89PNG") for name in packed.namelist())
     page.click("#untick")
     wait(page, "document.getElementById('export-what').textContent === 'Export these'")
+    # How improbable a tree is stands beside it where the order asks for it, else its number.
+    page.select_option("#tree-order", "doubtful")
+    wait(page, "document.getElementById('bank-line').textContent.includes('log p')")
+    page.select_option("#tree-order", "file")
+    wait(page, "!document.getElementById('bank-line').textContent.includes('log p')")
+    numbers = page.locator("#bank .n").all_text_contents()
+    assert numbers == [str(number) for number in range(int(numbers[0]), int(numbers[0]) + len(numbers))]

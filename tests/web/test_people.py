@@ -77,6 +77,9 @@ def test_two_trees_of_a_sentence_are_compared_and_one_stays(serve: Any, tab: Any
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     left, right = (page.locator("#people .rival").nth(side).bounding_box() for side in (0, 1))
     assert left["x"] + left["width"] <= right["x"]
+    assert page.evaluate(
+        "[...document.querySelectorAll('.rival')].every(one => one.scrollWidth <= one.clientWidth)"
+    )
     if AXE.exists():
         assert not faults(page)
     # Neither is right: the one in the file is corrected, and one comes back to decide.

@@ -55,6 +55,13 @@ def test_trees_are_found_changed_deleted_and_put_back(serve: Any) -> None:
     served.post("/api/undo", id="undone-02", change="changed-1")
     assert bank_of(served).read_text() == before + TREE + "\n"
     assert served.get("/api/status")["refit"]["pending"] == 1 + 4
+    # What was undone is not undone again, which would put the tree there twice; undoing it the other way goes.
+    again = served.post("/api/undo", id="undone-05", change="deleted-1")
+    assert again.json()["detail"] == "this was undone before: the tree is back in the treebank"
+    served.post("/api/undo", id="undone-06", change="undone-01")
+    assert bank_of(served).read_text() == before.split("\n", 1)[1] + TREE + "\n"
+    served.post("/api/undo", id="undone-07", change="deleted-1")
+    assert bank_of(served).read_text() == before + TREE + "\n"
     # And the acceptance itself, by nobody else; the sentence waits again.
     foreign = served.post("/api/undo", id="undone-04", annotator="Bob")
     assert foreign.json()["detail"] == "there is no acceptance of yours to undo"

@@ -60,6 +60,11 @@ _FORGET = (
     "DELETE FROM changes WHERE id = ? AND NOT done",
 )
 """What takes back that something is to be done."""
+_GONE = """
+    SELECT COALESCE(SUM(CASE WHEN new = '' THEN 1 ELSE -1 END), 0) FROM changes
+    WHERE (old = :tree AND new = '') OR (old = '' AND new = :tree)
+"""
+"""How often a tree was removed and not put back."""
 _MEASURED = "INSERT INTO measured VALUES (?, ?, ?, ?)"
 
 
@@ -221,6 +226,8 @@ class History:
         with self.locked() as base:
             if base.execute("SELECT id FROM changes WHERE id = ?", (change.id,)).fetchone() is not None:
                 return False
+            if change.action == "undo" and not change.old:
+                _check_gone(base, change.new)
             self._write_down(base, change)
         self._carry_out(change.id)
         return True
@@ -360,6 +367,13 @@ class History:
             return  # it was done, and another program went on from there
         with replacing(self.treebank) as out:
             out.write(wanted)
+
+
+def _check_gone(base: sqlite3.Connection, tree: str) -> None:
+    """A tree is put back as often as it was removed, and not twice for one removal."""
+    (gone,) = base.execute(_GONE, {"tree": tree}).fetchone()
+    if gone < 1:
+        raise DataError("this was undone before: the tree is back in the treebank")
 
 
 def _digest(content: bytes) -> str:

@@ -27,7 +27,7 @@ export function whyClosed() {
   if (state.unmet.length) return `A correction cannot be satisfied: ${reasonOf(state.unmet[0])}`;
   if (state.edited !== null) return "The tree was edited as text: accept the text, or discard the edit.";
   if (state.accepted) return isSent(state.accepted) ? "This tree is already in the treebank." : "This tree is being written to the treebank.";
-  return view.waiting ? "This tree was parsed without your last correction." : null;
+  return view.waiting ? "This tree does not have your last correction yet." : null;
 }
 
 const isSent = (id) => state.letters.every((letter) => letter.id !== id);

@@ -5,6 +5,9 @@ import { Fixes } from "./fixes.js";
 import { html } from "./svg.js";
 import { drawTree } from "./tree.js";
 
+/** How much smaller than elsewhere a tree may be, to be seen whole beside another. */
+const READABLE = 0.7;
+
 /** A tree beside others: a drawing and, folded, its text, with what the others have not marked. */
 export function rival(text, others, name) {
   return [html("div", { class: "drawing rival", tabindex: 0, role: "img", "aria-label": name }, drawn(readTree(text), others.map(readTree))),
@@ -17,6 +20,7 @@ function drawn({ words, tree, parts }, others) {
   const changes = { spans: [], added: new Set(parts.filter(isOwn)), arcs: tree.heads.map((_, word) => ({ word })).filter(({ word }) => isOwn(parts[word])) };
   const { picture, width } = paint({ words }, tree, { fixes: new Fixes(), collapsed: new Set(), chosen: null, changes, act: () => {} });
   picture.setAttribute("width", width);
+  picture.style.minWidth = `${READABLE * width}px`;
   picture.setAttribute("aria-hidden", "true");
   picture.setAttribute("inert", "");
   return picture;

@@ -52,9 +52,11 @@ export async function showTreebank() {
     at("bank-line").textContent = error.message;
     return at("bank").replaceChildren();
   }
-  const looked = at("tree-order").value === "doubtful" && answer.scored < answer.total ? `, ${answer.scored.toLocaleString("en")} of them parsed so far` : "";
-  at("bank-line").textContent = answer.total ? `${answer.found.toLocaleString("en")} of ${answer.total.toLocaleString("en")} trees${looked}.` : "No trees yet: accept some, or start with --treebank FILE.";
-  at("bank").replaceChildren(...answer.items.map(line));
+  const byDoubt = query.get("order") === "doubtful";
+  const looked = byDoubt && answer.scored < answer.total ? `, ${answer.scored.toLocaleString("en")} of them parsed so far` : "";
+  const told = byDoubt ? " Beside each stands log p(tree | sentence) per word." : "";
+  at("bank-line").textContent = answer.total ? `${answer.found.toLocaleString("en")} of ${answer.total.toLocaleString("en")} trees${looked}.${told}` : "No trees yet: accept some, or start with --treebank FILE.";
+  at("bank").replaceChildren(...answer.items.map((item) => line(item, byDoubt ? item.doubt?.toFixed(3) ?? "…" : `${item.number + 1}`)));
   showPlace();
   showTicked();
   await showHistory();
@@ -86,9 +88,9 @@ function box({ text, number }) {
   return made;
 }
 
-function line(item) {
+function line(item, beside) {
   const open = html("button", { "data-number": item.number, onclick: () => openTree(item.words, item.text.trimEnd() + (item.text.startsWith("(") ? "\n" : "\n\n"), { number: item.number, text: item.text }) },
-    html("span", { class: "n" }, item.doubt === null ? `${item.number + 1}` : item.doubt.toFixed(2)), html("span", { dir: "auto" }, ...highlighted(item), " ", html("span", { class: "marks" }, about(item))));
+    html("span", { class: "n" }, beside), html("span", { dir: "auto" }, ...highlighted(item), " ", html("span", { class: "marks" }, about(item))));
   return html("li", {}, box(item), open, html("button", { class: "small", "aria-label": `Delete tree ${item.number + 1}`, onclick: singly(() => act("POST", "/api/trees/delete", { id: newId(), number: item.number, old: item.text, annotator: annotator() })) }, "Delete"));
 }
 
