@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import resources
 from typing import Annotated, Literal
 
@@ -28,7 +29,7 @@ from latentgram.errors import LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
 from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
-from latentgram.web.bank import doubts_of
+from latentgram.web.bank import Entry, doubts_of
 from latentgram.web.editing.question import ParseRequest
 from latentgram.web.faults import in_words, told
 from latentgram.web.guard import Guard
@@ -41,6 +42,7 @@ from latentgram.web.routes.treebank import add_treebank
 from latentgram.web.session import Session
 from latentgram.web.workers import Busy, GivenUp
 
+logger = logging.getLogger("latentgram")
 PARSE_SECONDS = 60.0
 """A parse that takes longer is given up."""
 NOT_JSON, NO_PAGE = "the body of the request is not JSON", "there is no such page"
@@ -253,6 +255,17 @@ def _refit(session: Session) -> schemas.Refit:
     )
 
 
+@contextlib.contextmanager
+def _apart() -> Iterator[None]:
+    """What goes wrong with a piece of work in the background does not end it all; a defect is told in the log."""
+    try:
+        yield
+    except (LatentgramError, OSError):
+        pass
+    except Exception:
+        logger.exception("work in the background failed")
+
+
 async def _score_queue(session: Session) -> None:
     """Find out how uncertain the parser is of the sentences in the queue, a few at a time, for ever.
 
@@ -264,7 +277,7 @@ async def _score_queue(session: Session) -> None:
             await asyncio.sleep(0.5)
             continue
         version = session.version
-        with contextlib.suppress(LatentgramError):
+        with _apart():
             sentences = [session.tagged(item.sentence)[0] for item in batch]
             told = await session.workers.run(entropies, sentences, limit=PARSE_SECONDS, background=True)
             for item, entropy in zip(batch, told, strict=True):
@@ -277,13 +290,15 @@ async def _score_queue(session: Session) -> None:
 async def _score_bank(session: Session) -> None:
     """Find out how improbable the trees of the treebank are, a few at a time, once somebody has asked for it."""
     while True:
-        entries = await asyncio.to_thread(session.bank.entries) if session.doubts_wanted else []
+        entries: list[Entry] = []
+        with _apart():
+            entries = await asyncio.to_thread(session.bank.entries) if session.doubts_wanted else []
         batch = [entry for entry in entries if entry.text not in session.bank.doubts][:_SCORED_TOGETHER]
         if not batch:
             await asyncio.sleep(0.5)
             continue
         told: list[float | None] = [None] * len(batch)
-        with contextlib.suppress(LatentgramError):
+        with _apart():
             trees = [session.bank.tree(entry) for entry in batch]
             told = await session.workers.run(doubts_of, trees, limit=PARSE_SECONDS, background=True)
         for entry, doubt in zip(batch, told, strict=True):
@@ -300,15 +315,14 @@ async def _measure(session: Session) -> None:
         if part is None:
             await asyncio.sleep(0.5)
             continue
-        accepted = len(session.annotations.history)
-        try:
+        accepted, rest = len(session.annotations.history), 5.0
+        with _apart():
             score = await session.workers.run(score_part, part, limit=PARSE_SECONDS, background=True)
             made = heldout.add(version, score, len(part), accepted)
             if made is not None:
                 await asyncio.to_thread(session.annotations.note, made)
-        except LatentgramError:
-            await asyncio.sleep(5.0)
-        await asyncio.sleep(0.01)
+            rest = 0.01
+        await asyncio.sleep(rest)
 
 
 def _add_model(operations: Operations, session: Session) -> None:

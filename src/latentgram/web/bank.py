@@ -62,7 +62,7 @@ class Bank:
     _pairs: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     """Which entries have two tags one after the other; those of the first `_paired` entries."""
     _paired: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def entries(self) -> list[Entry]:
         """All trees, in the order of the file."""
@@ -90,8 +90,7 @@ class Bank:
             self._add(new_pieces, self._read)
         else:
             new_pieces = pieces(content[len(self._content) :], phrases)
-            ending = "" if phrases else "\n"
-            trees = [read_tree(piece.text.rstrip("\r\n") + "\n" + ending, phrases) for piece in new_pieces]
+            trees = [self._parsed(piece.text) for piece in new_pieces]
             self._appended += trees
             self._add(new_pieces, trees)
         self._content = content
@@ -104,11 +103,18 @@ class Bank:
                 self._having.setdefault(word, []).append(number)
 
     def tree(self, entry: Entry) -> AnyTree:
-        """The tree of an entry."""
-        old = 0 if self._read is None else len(self._read)
-        if self._read is not None and entry.number < old:
-            return self._read[entry.number]
-        return self._appended[entry.number - old]
+        """The tree of an entry, also of one that has been changed or deleted since it was found."""
+        with self._lock:
+            if entry.number >= len(self._entries) or self._entries[entry.number] is not entry:
+                return self._parsed(entry.text)
+            old = 0 if self._read is None else len(self._read)
+            if self._read is not None and entry.number < old:
+                return self._read[entry.number]
+            return self._appended[entry.number - old]
+
+    def _parsed(self, text: str) -> AnyTree:
+        phrases = self.annotations.kind == CONSTITUENCY
+        return read_tree(text.rstrip("\r\n") + ("\n" if phrases else "\n\n"), phrases)
 
     def _with_words(self, wanted: list[str]) -> list[tuple[Entry, list[tuple[int, int]]]]:
         """Entries with some words one after the other, and where."""
