@@ -102,6 +102,13 @@ def naming() -> Iterator[None]:
             _DOOR.release()
 
 
+def begin_anew() -> None:
+    """In a copy of a process: forget what was heard there, and what had to be done at its end."""
+    for kept in (_HEARD, _LEAVING, LAST_DEEDS):
+        kept.clear()
+    signal.set_wakeup_fd(-1)
+
+
 def _remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 

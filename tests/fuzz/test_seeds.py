@@ -335,12 +335,20 @@ def test_more_labels_in_a_symbol_than_trees_have(run: Run, tmp_path: Path, optio
         ("shag", "--ridge", "1e308"),
         ("shag", "--smoothing", "1e308"),
         ("arcs", "--folds", "9" * 30),
+        ("latent-tree", "--valency", str(2**31)),
+        ("tagger", "--frequent", "9" * 30),
+        ("tagger", "--step", "1e308"),
     ],
 )
 def test_settings_beyond_measure(run: Run, tmp_path: Path, kind: str, option: str, number: str) -> None:
     lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
     lg.demo_dependencies(5, 1).write(tmp_path / "arcs.conllu")
     data, learner = ("trees.mrg", "clustering") if kind == "lpcfg" else ("arcs.conllu", "spectral")
-    by = () if kind == "arcs" else ("--by", learner)
+    by = () if kind in ("arcs", "tagger") else ("--by", learner)
     outcome = run("train", kind, tmp_path / data, *by, option, number, "-o", tmp_path / "m.lg")
-    refused(outcome, f"{option.removeprefix('--')} must be at least", "and at most")
+    refused(outcome, f"{option.removeprefix('--')} must be", "and at most")
+
+
+def test_a_step_that_no_weight_survives() -> None:
+    with pytest.raises(lg.LatentgramError, match="with a step of 1000: use a smaller one"):
+        lg.fit(lg.Tagger, lg.demo_dependencies(20, 1), by=lg.Gradient(step=1000, passes=3))

@@ -54,6 +54,22 @@ def test_a_copy_has_what_was_loaded_before():
     assert done.stdout == "[1000, 1000, 1000] 0\n"
 
 
+def test_a_copy_does_not_obey_a_signal_that_came_before_it_was_made():
+    done = run(
+        "from latentgram.interrupt import obeying, pause\n"
+        "with obeying():\n"
+        "    signal.raise_signal(signal.SIGTERM)\n"
+        "    worker = Worker(copied=True)\n"
+        "    print(worker.call(pause))\n"
+        "    try:\n"
+        "        pause()\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('but the process does')\n"
+        "worker.kill()\n"
+    )
+    assert done.stdout == "None\nbut the process does\n"
+
+
 def test_a_copy_that_is_killed_is_noticed_and_the_others_go_on():
     done = run(
         "os.kill(workers[0].process.pid, signal.SIGKILL)\n"

@@ -99,7 +99,7 @@ VECTORS_OR_CLUSTERS = Field(
     reader=VECTORS.reader,
 )
 CLUSTERS = Field("number of word clusters used in symbols, if there are word vectors", at_least=1)
-VALENCY = Field("maximum number of children per side recorded in a symbol", at_least=0)
+VALENCY = Field("maximum number of children per side recorded in a symbol", at_least=0, at_most=100)
 MEMORY = Field(
     "state of a head: none, first (whether it has a modifier yet), or kind (also the kind of the last modifier)",
     choices=("none", "first", "kind"),
@@ -218,8 +218,8 @@ START = Field(
 )
 SEED = Field("seed of the random start or of the order of the data", at_least=0)
 PASSES = Field("number of passes over the data", at_least=1)
-STEP = Field("maximum step size of an update", above=0)
-FIRST_STEP = Field("initial step size", above=0)
+STEP = Field("maximum step size of an update", above=0, at_most=1000)
+FIRST_STEP = Field("initial step size", above=0, at_most=1000)
 MARGIN = Field("margin added to the score of every wrong part during learning", at_least=0)
 LEAST_SEEN = Field("features seen less often than this are ignored", at_least=1)
 
@@ -240,7 +240,7 @@ TAGGER_UP_TO = Field(
 )
 FOLDS = Field("number of parts for jackknifing; 1: no jackknifing", at_least=1, at_most=MOST)
 FLOOR = Field("second order: lowest posterior of a head, relative to the most probable head", above=0, at_most=1)
-COUNT = Field("number of trees per n-best list", at_least=2)
+COUNT = Field("number of trees per n-best list", at_least=2, at_most=1_000_000)
 NON_PROJECTIVE = Field("arcs may cross: learn from non-projective trees as they are, and predict such trees")
 BEST = Field("maximum number of rival trees per MIRA step (k-best MIRA)", at_least=1, at_most=100)
 RULE = Field(
@@ -250,8 +250,9 @@ RULE = Field(
 )
 RATERS = Field("features that score trees besides the base parser, separated by commas")
 FEATS = Field("whether morphological features (FEATS) are learned with the tags, if the treebank has them")
-CLOSED = Field("words seen at least this often only get tags they were seen with", at_least=1)
+CLOSED = Field("words seen at least this often only get tags they were seen with", at_least=1, at_most=MOST)
 FREQUENT = Field(
     "features seen at least this often have a weight for every tag, rarer ones only for tags they were seen with",
     at_least=1,
+    at_most=MOST,
 )

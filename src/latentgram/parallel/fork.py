@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import BinaryIO, NoReturn
 
-from latentgram.interrupt import LAST_DEEDS, WATCH
+from latentgram.interrupt import WATCH, begin_anew
 
 
 def can_fork() -> bool:
@@ -84,8 +84,7 @@ class Fork:
 
 def _begin(calls: int, answers: int, foreign: list[int]) -> None:
     """In a copy: nothing of what it was copied from is its own but the pipes."""
-    LAST_DEEDS.clear()
-    signal.set_wakeup_fd(-1)
+    begin_anew()
     for number in foreign:
         os.close(number)
     for number, wanted in ((calls, 0), (answers, 1)):

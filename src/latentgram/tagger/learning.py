@@ -29,7 +29,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.adagrad import Moving
 from latentgram.tagger.candidates import Candidates
@@ -139,7 +139,12 @@ def _learn(sentences: Sequence[Sentence], learner: GradientTagger, context: Cont
     trace = []
     for done in range(1, learner.passes + 1):
         order, moment = rng.permutation(count), float((done - 1) * count)
-        loss = learn_round(order, seen, tags.parts, MARGIN, learner.step, moment, weights, exponentials)
+        try:
+            loss = learn_round(order, seen, tags.parts, MARGIN, learner.step, moment, weights, exponentials)
+        except ZeroDivisionError:  # the exponentials of the weights have no sum
+            raise SettingError(
+                f"weights grew too large with a step of {learner.step:g}: use a smaller one"
+            ) from None
         context.progress.step("learning", done, learner.passes, loss=loss / len(data.token))
         trace.append({"pass": float(done), "loss": loss / len(data.token)})
     moments = float(learner.passes * count)
