@@ -49,6 +49,8 @@ def test_models_show_arrays_and_learning_curves(parser: lg.Parser) -> None:
     assert cells[cells.index("rules") + 2] == f"{len(parser.model.rules)} × 3"
     curves = lg.learning_curves(parser.model)
     assert curves
+    assert "round" not in curves
+    assert curves["bound"].series["bound"][0][0] == 1.0
     assert len(drawings(page)) == len(curves) == len(drawings(shown(parser.model.provenance)))
     assert len(drawings(shown(curves))) == len(curves)
 
@@ -67,7 +69,14 @@ def test_scores_and_calibration(parser: lg.Parser) -> None:
     score = parser.evaluate(lg.demo_treebank(10, seed=3))
     cells = [cell.text for cell in shown(score).iter("td")]
     assert cells[cells.index("f1") + 1] == f"{score.f1:.2f}"
+    assert cells[cells.index("short f1") + 1] == f"{score.short.f1:.2f}", "no mapping is written out"
     assert len(drawings(shown(calibration([0.9, 0.4], [True, False])))) == 1
+
+
+def test_counts_show_their_most_frequent_n_grams() -> None:
+    page = shown(lg.NGramCounts.of(lg.Text.of(["a <b> a", "a <b>"]), order=2))
+    cells = [cell.text for cell in page.iter("td")]
+    assert cells[:4] == ["<s> a", "2", "a <b>", "2"]
 
 
 def test_a_style_does_not_leave_its_drawing() -> None:

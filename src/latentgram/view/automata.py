@@ -211,7 +211,12 @@ def _label(middle: Point, label: str, full: str, share: float, taken: list[Box])
         "rect", x=x - width / 2, y=y - 10, width=width, height=18, rx=4, style="fill:#fff;opacity:.85;stroke:none"
     )
     return ground + text(
-        x, y + 3, label, f"{full} (together {share:.2f})", style=f"font-size:11px;fill:{colour(share)}"
+        x,
+        y + 3,
+        label,
+        f"{full} (together {share:.2f})",
+        style=f"font-size:11px;fill:{colour(share)}",
+        class_="plate",
     )
 
 
@@ -228,5 +233,5 @@ def _state(dfa: Automaton, place: Point, number: int) -> str:
     after = "the beginning" if number == 0 else "after " + "; ".join(dfa.examples[number])
     # On a white disc in any light.
     shown = "I" if number == 0 else str(number)
-    name = text(x, y + 1, shown, f"{after}; visits {dfa.visits[number]:.3f}", style="fill:#1b1f24")
-    return ring + name + text(x, y + 15, f"{stop:.2f}", class_="small", style="fill:#57606a")
+    name = text(x, y + 1, shown, f"{after}; visits {dfa.visits[number]:.3f}", class_="plate", style="fill:#1b1f24")
+    return ring + name + text(x, y + 15, f"{stop:.2f}", class_="small plate", style="fill:#57606a")

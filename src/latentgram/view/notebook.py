@@ -17,11 +17,13 @@ from latentgram.view.report import html_table
 
 
 def figures_html(title: str, figures: Mapping[str, object]) -> str:
-    """Names and figures: rates with two decimals, counts without."""
-    rows = [
-        (name.replace("_", " "), f"{value:.2f}" if isinstance(value, float) else str(value))
-        for name, value in figures.items()
-    ]
+    """Names and figures: rates with two decimals, counts without; figures within figures have both names."""
+    rows: list[tuple[str, str]] = []
+    for name, value in figures.items():
+        parts = value.items() if isinstance(value, Mapping) else [("", value)]
+        for part, figure in parts:
+            shown = f"{figure:.2f}" if isinstance(figure, float) else str(figure)
+            rows.append((f"{name} {part}".strip().replace("_", " "), shown))
     return html_table((title, ""), rows)
 
 
@@ -47,8 +49,15 @@ def model_html(model: object, summary: str) -> str:
     table = html_table(("array", "type", "shape"), rows) if rows else ""
     origin = getattr(model, "provenance", None)
     learned = provenance_html(origin) if isinstance(origin, Provenance) else ""
-    shown = f"<details><summary>{len(rows)} arrays</summary>{table}</details>" if rows else ""
+    many = f"{len(rows)} array{'s' if len(rows) > 1 else ''}"
+    shown = f"<details><summary>{many}</summary>{table}</details>" if rows else ""
     return f"<div><p><b>{escape(type(model).__name__)}</b>: {escape(summary)}</p>{learned}{shown}</div>"
+
+
+def counts_html(summary: str, counts: Sequence[tuple[str, int]]) -> str:
+    """A line about n-gram counts, and the most frequent n-grams."""
+    table = html_table(("n-gram", "count"), [(gram, f"{count:,}") for gram, count in counts])
+    return f"<div><p>{escape(summary)}</p>{table}</div>"
 
 
 def pictures_html(captions: Sequence[str], pictures: Sequence[str]) -> str:

@@ -91,15 +91,15 @@ class CurvesByName(dict[str, Curves]):
 
 
 def trace_curves(trace: Sequence[Mapping[str, float]]) -> CurvesByName:
-    """What was seen while a model was learned, a picture for each name that has two finite numbers or more.
+    """What was recorded while a model was learned, a picture for each name that has two finite numbers or more.
 
-    >>> list(trace_curves([{"bound": -9.0, "lifted": 3}, {"bound": -8.0}]))
+    >>> list(trace_curves([{"round": 1, "bound": -9.0, "lifted": 3}, {"round": 2, "bound": -8.0}]))
     ['bound']
     """
-    names = dict.fromkeys(name for record in trace for name in record)
+    names = dict.fromkeys(name for record in trace for name in record if name != "round")
     points = {
         name: [
-            (float(step), float(record[name]))
+            (float(record.get("round", step)), float(record[name]))
             for step, record in enumerate(trace, 1)
             if math.isfinite(record.get(name, math.nan))
         ]

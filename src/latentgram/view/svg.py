@@ -19,7 +19,8 @@ _STYLE = (
     f"{_IN} line,{_IN} path{{stroke:#57606a;stroke-width:1.2;fill:none}}"
     f"{_IN} .soft{{fill:#57606a}}{_IN} .small{{font-size:11px}}"
     f"@media(prefers-color-scheme:dark){{{_IN} text{{fill:#e6edf3}}{_IN} line,{_IN} path{{stroke:#8b949e}}"
-    f"{_IN} .soft{{fill:#8b949e}}}}"
+    # Colours that carry a meaning are for white; on black, but not on a plate of their own, they are too dark.
+    f"{_IN} .soft{{fill:#8b949e}}{_IN} [style]:not(.plate){{filter:brightness(1.5)}}}}"
 )
 _UNSURE, _SURE = (196, 60, 26), (30, 104, 160)
 

@@ -35,6 +35,8 @@ UNKNOWN = "<unk>"
 MOST_COUNT = 1 << 53
 """Sums of counts beyond are no longer exact in floating point."""
 MOST_ORDERS = 6
+SHOWN = 10
+"""N-grams in the display of a notebook."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,6 +242,15 @@ class NGramCounts(Summarised):
         """One line about the size."""
         orders = ", ".join(f"{size:,}" for size in np.diff(self.trie.level))
         return f"n-gram counts of {self.tokens:,} tokens: {len(self):,} n-grams kept ({orders} by order)"
+
+    def _repr_html_(self) -> str:
+        """The summary and the most frequent n-grams of the highest order, in a notebook."""
+        from latentgram.view.notebook import counts_html
+
+        counts = self.count[self.trie.level[self.order - 1] :]
+        most = np.argsort(-counts, kind="stable")[:SHOWN]
+        grams = [" ".join(self.spelled(gram)) for gram in self.trie.grams(self.order)[most].tolist()]
+        return counts_html(self.summary(), list(zip(grams, counts[most].tolist(), strict=True)))
 
 
 class Level(NamedTuple):
