@@ -13,7 +13,7 @@ import latentgram as lg
 from latentgram.data.head_rules import HeadRules
 from latentgram.data.heads import ENGLISH
 from latentgram.kinds.kind import Context
-from latentgram.lpcfg.crf.charts import Teacher, jackknifed
+from latentgram.lpcfg.crf.charts import Teacher, dealt, jackknifed
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.crf.tags import FLOOR
@@ -41,8 +41,9 @@ def untaught(model: ChartCRF) -> ChartCRF:
 
 
 def test_no_fold_has_seen_itself() -> None:
-    """Each grammar learns from all trees but those of its part, which are contiguous, and teaches these."""
-    trees, seen, taught = bank()[:23], [], []
+    """Each grammar learns from all trees but those of its part, and teaches these; stretches of neighbours go to
+    the parts in turn."""
+    trees, seen = bank()[:23], []
 
     def learn(part: lg.Treebank[lg.Tree]) -> lg.LPCFG:
         seen.append({str(tree) for tree in part})
@@ -55,9 +56,21 @@ def test_no_fold_has_seen_itself() -> None:
     taught = [by_words[lesson.words.tobytes()] for lesson in lessons]
     everything = [str(tree) for tree in trees]
     held = [sorted(everything.index(tree) for tree in set(everything) - part) for part in seen]
-    assert held == [list(range(23 * f // 5, 23 * (f + 1) // 5)) for f in range(5)]
-    assert taught == sorted(taught, key=everything.index)
+    fold_of = [place * 20 // 23 % 5 for place in range(23)]
+    assert held == [[place for place in range(23) if fold_of[place] == fold] for fold in range(5)]
+    assert dealt(23, 5).tolist() == fold_of
+    assert taught == sorted(taught, key=lambda tree: (fold_of[everything.index(tree)], everything.index(tree)))
     assert len(taught) > 30
+
+
+@pytest.mark.parametrize(("trees", "folds"), [(2, 2), (7, 5), (23, 5), (100, 5), (999, 10)])
+def test_parts_are_of_about_the_same_size_and_no_part_is_one_long_stretch(trees: int, folds: int) -> None:
+    part = dealt(trees, folds)
+    sizes = np.bincount(part, minlength=folds)
+    assert sizes.min() > 0
+    assert sizes.max() - sizes.min() <= max(2, trees // 50)
+    changes = np.flatnonzero(np.diff(part)) + 1
+    assert max(np.diff([0, *changes, trees])) <= max(2, -(-trees // (10 * folds)) + 1)
 
 
 def test_the_target_is_the_gold_tree_where_the_chart_has_it() -> None:

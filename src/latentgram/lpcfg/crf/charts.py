@@ -1,12 +1,15 @@
 """Charts to learn from: those that a grammar makes of sentences it has not seen, and the target trees.
 
 A grammar is far more confident about the trees it was learned from than about others, so charts of these would
-teach a layer to trust everything the grammar says. `jackknifed` learns one grammar for each of several contiguous
-parts of a treebank, from all other parts, and lets it make the charts of that part: once with the tags of the
-treebank and once with its own, so that one layer serves both. If a tagger helps with the latter (tags.py), each
-part has a tagger that has not seen it either. These charts contain more than those of parsing (the thresholds are
-lower), since a layer must also learn what is wrong. Parts are independent of each other and can be processed
-anywhere; their order is that of the treebank.
+teach a layer to trust everything the grammar says. `jackknifed` divides a treebank into several parts, learns one
+grammar for each from all other parts, and lets it make the charts of that part: once with the tags of the treebank
+and once with its own, so that one layer serves both. If a tagger helps with the latter (tags.py), each part has a
+tagger that has not seen it either. These charts contain more than those of parsing (the thresholds are lower),
+since a layer must also learn what is wrong. Parts are independent of each other and can be processed anywhere.
+
+Neighbouring trees are often of one text and share its names, so parts are made of stretches of trees. But a long
+stretch may have been annotated by other people, or be of another kind of text, than all the rest, which a grammar
+of the whole treebank knows well. So the stretches are short and are dealt out to the parts in turn.
 
 Cost: learning as many grammars as there are parts, and two parses of every sentence. A chart takes about 10 kB.
 """
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from latentgram.arrays import Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.head_rules import HeadRules
@@ -37,6 +41,9 @@ from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.labels import LabelTable
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.tagger.model import Tagger
+
+STRETCHES = 10
+"""Of a part."""
 
 Learn = Callable[[Treebank[Tree]], LPCFG | Ensemble]
 LearnTagger = Callable[[Treebank[Tree]], Tagger | None]
@@ -85,6 +92,16 @@ class Teacher:
                 yield Lesson(posterior.chart, item, edge, words, symbols, *target)
 
 
+def dealt(trees: int, folds: int) -> Ints:
+    """The part of each tree: stretches of neighbours, dealt out in turn; no more parts than trees.
+
+    >>> dealt(12, 2).tolist(), dealt(7, 5).tolist()
+    ([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], [0, 0, 1, 2, 2, 3, 4])
+    """
+    stretches = folds * max(min(STRETCHES, trees // folds), 1)
+    return np.arange(trees) * stretches // trees % folds
+
+
 def jackknifed(
     treebank: Treebank[Tree],
     folds: int,
@@ -103,14 +120,12 @@ def jackknifed(
             "a layer needs at least two trees, because no grammar may have seen the trees of its charts"
         )
     folds = min(folds, len(treebank))
-    ends = [len(treebank) * fold // folds for fold in range(folds + 1)]
-    every = np.arange(len(treebank))
+    fold_of = dealt(len(treebank), folds)
 
     def part(fold: int) -> list[Lesson]:
-        own = (ends[fold] <= every) & (every < ends[fold + 1])
-        others = treebank.select(np.flatnonzero(~own))
+        others = treebank.select(np.flatnonzero(fold_of != fold))
         teacher = Teacher(learn(others), heads, learn_tagger(others))
-        return list(teacher.lessons(treebank.select(np.flatnonzero(own)).forest))
+        return list(teacher.lessons(treebank.select(np.flatnonzero(fold_of == fold)).forest))
 
     lessons: list[Lesson] = []
     for fold, more in enumerate(context.engine.map(part, range(folds))):
