@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from tests.oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
 
-from latentgram.data.brackets import parse_tree
+from latentgram.data.brackets import parse_forest, parse_tree
 from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.learners import Clustering, Counting, Spectral
+from latentgram.kinds.learners import EM, Clustering, Counting, Spectral
 from latentgram.kinds.result import Parse
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
@@ -21,6 +21,7 @@ from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.backend import WITH_CLOSING, PhraseBackend, distinct
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.surprisal import Surprisal
 from latentgram.parser.parser import Parser
 from latentgram.shag.model import SHAG
 from latentgram.store import load, save
@@ -152,6 +153,22 @@ def test_ensembles_choose_each_rule_by_geometric_means(signed):
     assert [parse.probability for parse in sorted(listed, key=lambda parse: -parse.probability)] == pytest.approx(
         sorted(share.values(), reverse=True), abs=1e-9
     )
+
+
+@pytest.mark.parametrize("states", [(1, 2), (2, 1)])
+def test_a_plain_pcfg_in_an_ensemble_keeps_its_p(states):
+    """It has no rules but those it was seen with, whichever grammar comes first."""
+    trees = "(S (N (A x) (A y)) (B x)) (S (A x)) (N (A y) (A x) (B y)) (S (N (S (B x) (A y)) (A x)) (N (A y)))"
+    bank = Treebank.of(parse_forest(12 * trees))
+    grammars = tuple(fit(LPCFG, bank, by=EM(states=count, rare=0, iterations=2)) for count in states)
+    assert sorted(grammar.plain for grammar in grammars) == [False, True]
+    parser, alone = Parser(Ensemble(grammars)).exact, [Parser(grammar).exact for grammar in grammars]
+    for words in (["x", "y"], ["x", "y", "y"], [("x", "B"), ("y", "A")]):
+        parses = parser.nbest(words, 1000)
+        each = [np.exp(other.parse(words).logprob) for other in alone]
+        assert parses[0].logprob == pytest.approx(np.log(np.mean(each)), abs=1e-9)
+        assert np.logaddexp.reduce([parse.tree_logprob for parse in parses]) == pytest.approx(parses[0].logprob)
+        assert Surprisal.of(parser.model, beam=0.0).logprob(words) == pytest.approx(parses[0].logprob, abs=1e-9)
 
 
 def test_sentences_without_a_parse_get_a_flagged_tree():

@@ -30,7 +30,15 @@ from numpy.typing import NDArray
 
 from latentgram.errors import DataError
 from latentgram.lpcfg.kernels import low_rank
-from latentgram.lpcfg.kernels.chart import PackedChart, SpanMasks, cells_of, everything, index_rules, pack_chart
+from latentgram.lpcfg.kernels.chart import (
+    PackedChart,
+    SpanMasks,
+    Unseen,
+    cells_of,
+    everything,
+    index_rules,
+    pack_chart,
+)
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
 from latentgram.lpcfg.kernels.closing import Closing
 from latentgram.lpcfg.kernels.cut import (
@@ -60,7 +68,7 @@ from latentgram.lpcfg.kernels.members import add_logs, agreed_chart, means
 from latentgram.lpcfg.model import LPCFG, layout, mixed
 from latentgram.lpcfg.parse.labels import NameTable, TreeWeights
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, Pruning
-from latentgram.lpcfg.projection import ALL_TREES, BEST_TREE, LeafTable, Leaves, Projection
+from latentgram.lpcfg.projection import ALL_TREES, BEST_TREE, LeafTable, Leaves, Projection, unseen_rules
 from latentgram.lpcfg.smaller import smaller
 
 Ints = NDArray[np.int32]
@@ -269,9 +277,15 @@ class Cascade:
         return self.pruning.cuts if self.plain else not self.pruning.exact
 
     @cached_property
+    def _lead(self) -> LPCFG:
+        """The grammar of the first stage and of the leaves: of several one that is no plain PCFG, if there is one,
+        since such a one has neither rules never seen nor vectors of words."""
+        return next((grammar for grammar in self.finest if not grammar.plain), self.finest[0])
+
+    @cached_property
     def leaves(self) -> LeafTable:
         """What may stand over words."""
-        return LeafTable(self.finest[0])
+        return LeafTable(self._lead)
 
     @cached_property
     def projection(self) -> Projection:
@@ -298,15 +312,16 @@ class Cascade:
     @cached_property
     def _small(self) -> LPCFG | None:
         """The grammar before the finest, where these have more states than it may have."""
-        few = self.finest[0].states.max(initial=0) <= self.pruning.small_states
-        return None if few else smaller(self.finest[0], self.pruning.small_states)
+        few = self._lead.states.max(initial=0) <= self.pruning.small_states
+        return None if few else smaller(self._lead, self.pruning.small_states)
 
     def _stages(self, kind: str, *, as_kept: bool = False) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
         grammars = ((self._small,), self.finest) if self._small is not None else (self.finest,)
-        share, unseen = self.projection.anywhere, self.projection.index.unseen
+        share = self.projection.anywhere
         whole = tuple(
-            tuple(Tensors.of(grammar, kind, unseen, as_kept=as_kept) for grammar in stage) for stage in grammars
+            tuple(Tensors.of(grammar, kind, self._unseen_of(grammar), as_kept=as_kept) for grammar in stage)
+            for stage in grammars
         )
         part = tuple(
             tuple(
@@ -316,6 +331,12 @@ class Cascade:
             for stage, numbers in zip(grammars, whole, strict=True)
         )
         return {False: whole, True: part}
+
+    def _unseen_of(self, grammar: LPCFG) -> Unseen:
+        """What a grammar has for rules never seen: all have the same, but for plain PCFGs, which have nothing."""
+        shared = self.projection.index.unseen
+        same = not self.projection.unseen or np.array_equal(grammar.unseen, self._lead.unseen)
+        return shared if same else unseen_rules(grammar)
 
     @cached_property
     def _factors(self) -> dict[bool, tuple[Factors | None, ...]]:
@@ -374,7 +395,7 @@ class Cascade:
     @property
     def closes(self) -> bool:
         """Whether the grammar says which cells may stay closed."""
-        return self.pruning.cuts and self.finest[0].closes
+        return self.pruning.cuts and self._lead.closes
 
     def _first(self, leaves: Leaves, attempt: Attempt) -> Posterior | None:
         """The posteriors of the projection; edges have theirs only where it is, or may be, the last stage."""
@@ -538,7 +559,9 @@ class Cascade:
         """What weighs trees under each of the finest grammars."""
         index = self.projection.index
         return tuple(
-            TreeWeights(grammar, Tensors.of(grammar, "float64", index.unseen, as_kept=True), index, self.names)
+            TreeWeights(
+                grammar, Tensors.of(grammar, "float64", self._unseen_of(grammar), as_kept=True), index, self.names
+            )
             for grammar in self.finest
         )
 
