@@ -7,6 +7,7 @@ layout of its arrays.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -32,6 +33,10 @@ ROOMS = {
     "parallel": "Clusters",
     "errors": "Errors",
 }
+ANNOTATED = re.compile(r"~?(?:\w+\.)?Annotated\[(~?[\w.]+)")
+NUMBERS = re.compile(r"dtype\[~?(?:numpy\.)?(\w+)")
+SIZE = r"'[^']*'|\d+"
+SHAPE = re.compile(rf"_Shape\(dimensions=\(((?:{SIZE}|[, ])*)\)\)")
 INTRODUCTION = """The public names
 ================
 
@@ -58,6 +63,32 @@ def write_index(folder: Path) -> None:
     page, content = folder / "index.rst", "\n".join(parts)
     if not page.exists() or page.read_text("utf-8") != content:
         page.write_text(content, "utf-8")
+
+
+def plain_types(app: Sphinx, domain: str, objtype: str, content: object) -> None:
+    """Write the types of arrays for readers: numbers and shape, without the other invariants of files."""
+    del domain, objtype, content
+    for types in app.env.current_document.autodoc_annotations.values():
+        for name, written in types.items():
+            types[name] = plain_type(written)
+
+
+def plain_type(written: str) -> str:
+    """A type without the invariants that files are checked by.
+
+    >>> invariants = "~invariants._Shape(dimensions=('len(words)', 3)), ~invariants._Within(least=0, below=9)"
+    >>> plain_type(f"~numpy.Annotated[~numpy.ndarray[~Any, ~numpy.dtype[~numpy.int32]], {invariants}]")
+    'array of int32 [len(words), 3]'
+    >>> plain_type("~numpy.Annotated[int, ~invariants._Within(least=0, below=9)]"), plain_type("Alphabet")
+    ('int', 'Alphabet')
+    """
+    if not (said := ANNOTATED.match(written)):
+        return written
+    numbers, shape = NUMBERS.search(written), SHAPE.search(written)
+    if numbers is None:
+        return said[1]
+    sizes = f" [{', '.join(re.findall(SIZE, shape[1])).replace(chr(39), '')}]" if shape else ""
+    return f"array of {numbers[1]}{sizes}"
 
 
 def add_layout(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:

@@ -57,3 +57,4 @@ api_pages.write_index(HERE / "api")
 
 def setup(app):
     app.connect("autodoc-process-docstring", api_pages.add_layout)
+    app.connect("object-description-transform", api_pages.plain_types, priority=400)  # before they are written

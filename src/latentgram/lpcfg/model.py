@@ -11,7 +11,11 @@ meaning. All arrays are flat and sorted, so that equal grammars have equal array
 
 Grammars learned from the same trees with other numbers of states, other features, another learner or another
 seed make different mistakes. They share symbols, rules and lexicon, so they can use the same chart; a parser
-combines the marginals of edges by their geometric mean, μ(e) = ∏_g |μ_g(e)|^(1/G), and decodes once.
+combines the marginals of edges by their geometric mean,
+
+    μ(e) = ∏_g |μ_g(e)|^(1/G),
+
+and decodes once.
 """
 
 from __future__ import annotations
