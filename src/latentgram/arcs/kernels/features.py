@@ -62,7 +62,12 @@ def sentence_at(trees, s):
     heads = np.zeros(end - begin + 2, np.int64)
     for word in range(begin, end):
         heads[word - begin + 1] = trees.heads[word]
-    return trees.symbols[:, begin + 2 * s : end + 2 * s + 2], heads
+    # Contiguous, as a sentence that is parsed: what looks at it is compiled once for both.
+    symbols = np.empty((trees.symbols.shape[0], end - begin + 2), np.int32)
+    for row in range(symbols.shape[0]):
+        for place in range(symbols.shape[1]):
+            symbols[row, place] = trees.symbols[row, begin + 2 * s + place]
+    return symbols, heads
 
 
 class Codes(NamedTuple):
