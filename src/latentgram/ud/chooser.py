@@ -144,7 +144,7 @@ def learn_chooser(
     """A chooser from words and the scripts they have; after each pass its loss is reported."""
     names = tuple(sorted(set(scripts)))
     number = {script: i for i, script in enumerate(names)}
-    gold = np.array([number[script] for script in scripts], np.int64)
+    gold = np.array([number[script] for script in scripts], np.int32)
     effects = effects_of(names)
     outright = np.array([is_outright(script) for script in names], np.bool_)
     known = Known(*_proposals(items, gold, outright, splits), splits, *_results(items, effects, gold))
@@ -184,7 +184,7 @@ def effects_of(scripts: Sequence[str]) -> Scripts:
     return Scripts(front, back, letters, start, np.array([shortest(script) for script in scripts], np.int32))
 
 
-def _results(items: Items, effects: Scripts, gold: Ints) -> tuple[Codes, Ints32]:
+def _results(items: Items, effects: Scripts, gold: Ints32) -> tuple[Codes, Ints32]:
     """The codes of what scripts made of words, sorted, and of how many different words each was made."""
     codes = result_codes(items.forms, items.words, effects, gold)
     pairs = np.unique(np.stack([codes, items.words.form.astype(np.uint64)], axis=1), axis=0)
@@ -205,7 +205,7 @@ def lowered(word: str) -> str:
     return small if len(small) == len(word) else "".join(sign.lower()[:1] for sign in word)
 
 
-def _proposals(items: Items, gold: Ints, outright: Flags, splits: bool) -> tuple[Codes, Ints, Ints32]:
+def _proposals(items: Items, gold: Ints32, outright: Flags, splits: bool) -> tuple[Codes, Ints, Ints32]:
     """The keys of words, endings and beginnings, sorted, and the scripts of each, the most frequent first."""
     keys = all_lookup_keys(items.forms, items.words, splits)
     level = np.broadcast_to(np.arange(LEVELS), keys.shape)

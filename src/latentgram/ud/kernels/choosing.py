@@ -92,7 +92,7 @@ class Tables(NamedTuple):
 class Lesson(NamedTuple):
     """The right script of each word, and whether the word is taken as never seen."""
 
-    gold: Ints
+    gold: Ints32
     hidden: Flags
 
 
