@@ -176,9 +176,9 @@ def test_trees_that_grow_from_their_root_sum_to_at_most_one(name: str) -> None:
                     assert seen.setdefault(choices, histories[event].tobytes()) == histories[event].tobytes()
                     choices += ((-1, ""),) if word == 0 else (words[word - 1],)
                 finished[choices] = float(log)
-    weight, total = {(): 1.0}, 0.0
+    weight, total, weights = {(): 1.0}, 0.0, model.weight.astype(np.float32)
     for choices in sorted(seen, key=len):
-        shares = next_choices(model, np.frombuffer(seen[choices], np.int64))
+        shares = next_choices(model.key, weights, np.frombuffer(bytearray(seen[choices]), np.int64))
         assert shares.sum() == pytest.approx(1.0, abs=1e-12)
         for (symbol, form), part in share.items():
             weight[(*choices, (symbol, form))] = weight[choices] * shares[symbol] * part
@@ -213,12 +213,13 @@ def growth(heads: list[int]) -> list[tuple[int, int]]:
     return [*grown(0)]
 
 
-def next_choices(model: lg.TopDown, history: NDArray[np.int64]) -> NDArray[np.float64]:
+def next_choices(
+    known: NDArray[np.uint64], weights: NDArray[np.float32], history: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """[outcomes + 1] the probabilities of the next choice."""
     keys = all_feature_keys(history[None], TEMPLATE_ATOMS)
-    weights = model.weight.astype(np.float32)
     scores = np.zeros(weights.shape[1], np.float32)
-    total = log_total(all_rows_of(keys, model.key)[0], weights, scores)
+    total = log_total(all_rows_of(keys, known)[0], weights, scores)
     return np.exp(scores.astype(np.float64) - total)
 
 
