@@ -158,6 +158,43 @@ def drag(page: Any, source: str, target: str) -> None:
     page.mouse.up()
 
 
+def test_a_finger_drags_as_a_mouse_does_and_scrolls_beside_the_tree(serve: Any, tab: Any) -> None:
+    page = tab(390, 844, has_touch=True, is_mobile=True)
+    page.goto(serve().url)
+    ask(page, "A teacher saw the dog in the garden .")
+    swipe(page, middle(page, '.word[data-word="0"]'), middle(page, '.word[data-word="1"]'))
+    wait(page, "document.querySelector('#editor h2')?.textContent === 'A new constituent'")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.locator(node("PP 5 8")).scroll_into_view_if_needed()
+    swipe(page, middle(page, node("PP 5 8")), middle(page, node("NP 3 5")))
+    until(page, "NP 3 8")
+    ask(page, f"{TEXT[:-1]}{FOURTEEN}")
+    scrolled = "document.getElementById('drawing').scrollLeft"
+    assert page.evaluate(scrolled) == 0
+    box = page.locator("#drawing").bounding_box()
+    right, below = box["x"] + box["width"] - 20, box["y"] + box["height"] - 3
+    swipe(page, (right, below), (right - 200, below))
+    wait(page, f"{scrolled} > 0")
+
+
+def swipe(page: Any, first: tuple[float, float], last: tuple[float, float]) -> None:
+    """A finger goes from one place to another."""
+    finger = page.context.new_cdp_session(page)
+    for step in range(10):
+        x, y = (a + (b - a) * step / 9 for a, b in zip(first, last, strict=True))
+        kind = "touchMove" if step else "touchStart"
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        page.wait_for_timeout(20)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def middle(page: Any, selector: str) -> tuple[float, float]:
+    """Where to point to, for something."""
+    box = page.locator(selector).first.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 def test_an_attachment_takes_two_keys_and_focus_is_never_lost(serve: Any, page: Any) -> None:
     served = serve()
     page.goto(served.url)
