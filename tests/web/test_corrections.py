@@ -12,6 +12,7 @@ from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.errors import DataError
 from latentgram.parser.pipeline import fit_parser
 from latentgram.web.analysis import Asked, analyse
+from latentgram.web.annotations import agreement
 from latentgram.web.editing import arcs
 from latentgram.web.editing.corrections import Tag
 from latentgram.web.editing.phrases import Draft
@@ -69,6 +70,16 @@ def test_a_trace_and_what_it_refers_to_have_one_index() -> None:
     assert "(-NONE- *U*)" in changed(indexed, "retrace", 5, "*T*-1", "*U*")
     with pytest.raises(DataError, match="no trace \\*T\\*-2 there"):
         changed(indexed, "retrace", 5, "*T*-2", "*")
+
+
+def test_what_the_parser_had_right_is_told_of_trees_with_traces_too() -> None:
+    tree = parse_tree(TREE)
+    traced = parse_tree(
+        changed(TREE.replace("(NP (DT the)", "(NP-SBJ (DT the)"), "trace", 5, (2, 7, "VP"), "NP", "*T*-1")
+    )
+    assert agreement(traced, tree) == 100.0
+    assert 0 < agreement(parse_tree(changed(TREE, "unbracket", 3, 5, "NP")), tree) < 100
+    assert agreement(parse_tree(TREE.replace("dog", "cat")), tree) is None
 
 
 def test_a_mother_left_with_one_child_of_its_own_label_goes() -> None:

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from latentgram.data.cleaning import clean
 from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PACKED, plain_suffix
@@ -209,13 +210,13 @@ def small_tree(kind: Kind) -> AnyTree:
 
 
 def agreement(tree: AnyTree, proposed: AnyTree | None) -> float | None:
-    """The share of brackets (F1) or of heads that were right, in percent; None where words differ."""
-    if proposed is None or proposed.words != tree.words:
-        return None
-    if isinstance(tree, DependencyTree):
-        if not isinstance(proposed, DependencyTree):
-            return None
+    """The share of brackets (F1) or of heads that were right, in percent; None where words differ.
+
+    Traces and function tags are no part of it: most grammars have none, and they are added by hand.
+    """
+    if isinstance(tree, Tree) and isinstance(proposed, Tree):
+        accepted, first = clean(Forest.of([tree, proposed]))[0]
+        return float(score_brackets([accepted], [first]).f1) if accepted.words == first.words else None
+    if isinstance(tree, DependencyTree) and isinstance(proposed, DependencyTree) and tree.words == proposed.words:
         return float(score_attachment(Treebank.of([tree]), [proposed], punctuation="none").uas)
-    if not isinstance(proposed, Tree):
-        return None
-    return float(score_brackets(Treebank.of([tree]).forest, [proposed]).f1)
+    return None
