@@ -17,6 +17,7 @@ import latentgram as lg
 from latentgram.arcs.kernels.histories import TEMPLATE_ATOMS, all_feature_keys
 from latentgram.arcs.kernels.top_down import all_rows_of, log_total
 from latentgram.cli.main import app
+from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import kinds, named, recipe_of
 from latentgram.kinds.protocols import Distribution
@@ -378,6 +379,16 @@ def test_info_tells_what_probabilities_are_of(case: Case, said: str, tmp_path: P
     lines = CliRunner().invoke(app, ["info", str(tmp_path / "model.lg")]).output.splitlines()
     [told] = [line for line in lines if line.startswith(("a distribution", "not a distribution"))]
     assert told.startswith(said)
+
+
+def test_words_never_seen_are_in_the_sum_of_a_printed_lexicon() -> None:
+    """All sentences of one word, one by one; without rare words no symbol stands for those never seen."""
+    bank = lg.Treebank.of(parse_forest("(S (A x)) (S (A x)) (S (A y)) (S (A x) (B y))"))
+    grammar = lg.fit(lg.LPCFG, bank, by=lg.Spectral(states=1, lexicon="printed", rare=0))
+    parses = [lg.Parser(grammar).exact.parse([(word, "A")]) for word in ("x", "y", "never-seen")]
+    parses.append(lg.Parser(grammar).exact.parse([("never-seen", "B")]))
+    possible = [np.exp(parse.logprob) for parse in parses if not parse.fallback]
+    assert tree_mass_of_phrases(grammar, 1)[0] == pytest.approx(sum(possible), rel=1e-9)
 
 
 def test_an_ensemble_sums_to_the_mean_of_its_grammars() -> None:

@@ -37,10 +37,11 @@ def tree_mass(grammar: LPCFG | Ensemble, longest: int) -> Floats:
     first = grammar.root_offset[len(grammar.interminals)]
     mass = np.zeros((longest + 1, int(grammar.root_offset[-1])))
     mass[1] = np.bincount(grammar.lexicon_places, grammar.lexicon_vector, mass.shape[1])
-    if grammar.unseen.size and grammar.plain:
+    if grammar.unseen.size:
+        kept = np.repeat(grammar.unseen[len(grammar.interminals) :], grammar.states[len(grammar.interminals) :])
         # Relative frequencies are discounted where they are used (projection.py), by what is kept for other words.
-        kept = grammar.unseen[len(grammar.interminals) :]
-        mass[1, first:] = (1.0 - kept) * mass[1, first:] + kept
+        mass[1, first:] *= 1.0 - kept if grammar.plain else 1.0
+        mass[1, first:] += kept * grammar.mean_inside[first:]
     fill_mass(
         mass,
         grammar.rules,
