@@ -80,6 +80,7 @@ def test_what_the_parser_had_right_is_told_of_trees_with_traces_too() -> None:
     assert agreement(traced, tree) == 100.0
     assert 0 < agreement(parse_tree(changed(TREE, "unbracket", 3, 5, "NP")), tree) < 100
     assert agreement(parse_tree(TREE.replace("dog", "cat")), tree) is None
+    assert agreement(parse_tree("(TOP (S (NP (-NONE- *))))"), tree) is None
 
 
 def test_a_mother_left_with_one_child_of_its_own_label_goes() -> None:

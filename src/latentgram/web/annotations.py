@@ -215,8 +215,10 @@ def agreement(tree: AnyTree, proposed: AnyTree | None) -> float | None:
     Traces and function tags are no part of it: most grammars have none, and they are added by hand.
     """
     if isinstance(tree, Tree) and isinstance(proposed, Tree):
-        accepted, first = clean(Forest.of([tree, proposed]))[0]
-        return float(score_brackets([accepted], [first]).f1) if accepted.words == first.words else None
+        spoken = list(clean(Forest.of([tree, proposed]))[0])  # a tree of nothing but traces is left out
+        if len(spoken) < 2 or spoken[0].words != spoken[1].words:
+            return None
+        return float(score_brackets(spoken[:1], spoken[1:]).f1)
     if isinstance(tree, DependencyTree) and isinstance(proposed, DependencyTree) and tree.words == proposed.words:
         return float(score_attachment(Treebank.of([tree]), [proposed], punctuation="none").uas)
     return None
