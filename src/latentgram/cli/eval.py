@@ -74,7 +74,7 @@ def evaluate(asked: Evaluation) -> None:
     """Score trees or tags: labelled brackets like EVALB, attachment (UAS, LAS), or the tags of FILE[:COLUMN]."""
     from latentgram.cli.console import say
     from latentgram.cli.tables import write_figures, write_table
-    from latentgram.evaluate.bracketing import bracket_rows
+    from latentgram.evaluate.bracketing import BracketingScore, bracket_rows
     from latentgram.evaluate.evalb import COLLINS, read_rules
     from latentgram.evaluate.treebanks import compare_treebanks, read_output, score_rows, score_treebanks
 
@@ -101,7 +101,7 @@ def evaluate(asked: Evaluation) -> None:
         typer.echo(bracket_rows(gold.forest, output.forest, rules).table())
     with faults_of(asked.second):
         score = score_treebanks(gold, output, rules=rules, punctuation=asked.punctuation, fallback=fallback)
-    if getattr(score, "errors", 0) == len(gold):
+    if isinstance(score, BracketingScore) and score.errors == len(gold):
         raise DataError("no sentence of the output has the same words as its gold tree", path=asked.second)
     if any(fallback):
         say(f"fallback trees, for sentences without a parse: {sum(fallback)} of {len(fallback)}")

@@ -40,14 +40,14 @@ def provenance_html(origin: Provenance) -> str:
 def model_html(model: object, summary: str) -> str:
     """A line about a model, its arrays, and how it was learned."""
     fields = dataclasses.fields(model) if dataclasses.is_dataclass(model) else ()
-    arrays = [(field.name, getattr(model, field.name)) for field in fields]
+    values = {field.name: getattr(model, field.name) for field in fields}
     rows = [
         (name, str(value.dtype), " × ".join(map(str, value.shape)))
-        for name, value in arrays
+        for name, value in values.items()
         if isinstance(value, np.ndarray)
     ]
     table = html_table(("array", "type", "shape"), rows) if rows else ""
-    origin = getattr(model, "provenance", None)
+    origin = values.get("provenance")
     learned = provenance_html(origin) if isinstance(origin, Provenance) else ""
     many = f"{len(rows)} array{'s' if len(rows) > 1 else ''}"
     shown = f"<details><summary>{many}</summary>{table}</details>" if rows else ""
