@@ -40,6 +40,8 @@ from latentgram.parallel import Engine, InProcess, shards
 from latentgram.parser.parser import BATCH, Parser
 from latentgram.view.trees import outline
 
+_SUMMED = ("sentences", "fallbacks", "tightened", "pruned", "tagged", "untagged", "unknown_tags")
+"""What a tally adds up of each batch."""
 _FEW = 10
 """Numbers of sentences that are told."""
 LIST_BATCH = 8
@@ -93,34 +95,29 @@ class Written:
 @dataclass(frozen=True)
 class Tally:
     """How far a run is: sentences read and written about, those with fallback trees, and faults left out; those
-    without time for more than coarse trees, those with charts pruned more tightly, or at all, and those tagged."""
+    without time for more than coarse trees, and those whose charts were pruned more tightly, or at all."""
 
     sentences: int = 0
     fallbacks: int = 0
     faults: int = 0
     first_fault: str = ""
     coarse: int = 0
-    first_coarse: str = ""
-    """The numbers of the first few of these."""
     tightened: int = 0
     pruned: int = 0
     tagged: int = 0
+    """Sentences with tags that were used, those with tags that were not, and words with tags never seen."""
     untagged: int = 0
     unknown_tags: int = 0
+    first_coarse: str = ""
+    """The numbers of the first few sentences with coarse trees."""
 
     def __add__(self, batch: Written) -> Tally:
         return Tally(
-            self.sentences + batch.sentences,
-            self.fallbacks + batch.fallbacks,
-            self.faults + len(batch.faults),
-            self.first_fault or next((str(fault) for fault in batch.faults), ""),
-            self.coarse + len(batch.coarse),
-            self._first_coarse(batch),
-            self.tightened + batch.tightened,
-            self.pruned + batch.pruned,
-            self.tagged + batch.tagged,
-            self.untagged + batch.untagged,
-            self.unknown_tags + batch.unknown_tags,
+            faults=self.faults + len(batch.faults),
+            first_fault=self.first_fault or next((str(fault) for fault in batch.faults), ""),
+            coarse=self.coarse + len(batch.coarse),
+            first_coarse=self._first_coarse(batch),
+            **{name: vars(self)[name] + vars(batch)[name] for name in _SUMMED},
         )
 
     def _first_coarse(self, batch: Written) -> str:

@@ -147,6 +147,16 @@ class Cutter:
 
     projection: Projection
     precision: str
+    """`float32` or `float64`."""
+
+    @cached_property
+    def _spaces(self) -> list[Space]:
+        """Those that are not in use."""
+        return []
+
+    def _space(self) -> Space:
+        """Room that no other thread uses."""
+        return self._spaces.pop() if self._spaces else make_space(self.rules)
 
     @cached_property
     def _order(self) -> Ints:
@@ -193,15 +203,6 @@ class Cutter:
         projection = self.projection
         whole, part = (root[self._order].astype(self.precision) for root in (projection.root, projection.anywhere))
         return {False: whole, True: part}
-
-    @cached_property
-    def _spaces(self) -> list[Space]:
-        """Those that are not in use."""
-        return []
-
-    def _space(self) -> Space:
-        """Room that no other thread uses."""
-        return self._spaces.pop() if self._spaces else make_space(self.rules)
 
     @cached_property
     def _closing(self) -> dict[bool, Closing]:
