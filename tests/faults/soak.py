@@ -25,6 +25,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import latentgram as lg
@@ -103,6 +104,19 @@ def page(folder: Path, minutes: float, clients: int, pause: float = 0.0) -> bool
     outcomes: Counter[int] = Counter()
     words = sentences()
 
+    def request(path: str, asked: Mapping[str, object] | None, patience: float) -> int:
+        data = None if asked is None else json.dumps(asked).encode()
+        sent = urllib.request.Request(address + path, data, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(sent, timeout=patience) as answer:
+                answer.read()
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except OSError:
+            return NO_ANSWER
+
     def use(seed: int) -> None:
         draw = random.Random(seed)
         while time.monotonic() < end:
@@ -116,20 +130,9 @@ def page(folder: Path, minutes: float, clients: int, pause: float = 0.0) -> bool
                     ("/", None),
                 )
             )
-            data = None if asked is None else json.dumps(asked).encode()
-            request = urllib.request.Request(address + path, data, {"Content-Type": "application/json"})
-            try:
-                with urllib.request.urlopen(request, timeout=120) as answer:
-                    answer.read()
-                    outcomes[answer.status] += 1
-            except urllib.error.HTTPError as error:
-                outcomes[error.code] += 1
-                error.close()
-            except OSError:
-                outcomes[NO_ANSWER] += 1
+            outcomes[request(path, asked, 120)] += 1
 
-    with urllib.request.urlopen(address, timeout=600) as answer:
-        answer.read()
+    request("/api/parse", {"text": words[0]}, 600)  # for compiling
     end, memory = time.monotonic() + 60 * minutes, Memory(process.pid)
     users = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(clients)]
     for user in users:
