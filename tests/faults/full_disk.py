@@ -33,7 +33,7 @@ COMMANDS = {
     "parse": "parse {data}/lpcfg.lg {data}/text.txt -o {output}",
     "parse --resume": "parse {data}/lpcfg.lg {data}/text.txt -o {output} --resume",
     "parse, two workers": "parse {data}/lpcfg.lg {data}/text.txt --n-jobs 2 -o {output}",
-    "update": "update {data}/lpcfg.lg {data}/train.mrg -o {output}",
+    "update": "update {data}/hmm.lg {data}/train.mrg -o {output}",
     "calibrate": "calibrate {data}/lpcfg.lg {data}/dev.mrg -o {output}",
     "show": "show {data}/train.mrg --svg {output}.svg",
     "vectors": "vectors {data}/vectors.lg -o {output}",
@@ -73,6 +73,7 @@ def prepare(place: Path) -> None:
     text = lg.Text.of(trees.sentences())
     counts = lg.NGramCounts.of(text, order=3)
     lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting())), place / "lpcfg.lg")
+    lg.save(lg.fit(lg.HMM, trees.sentences(), by=lg.Counting()), place / "hmm.lg")
     lg.save(lg.fit(lg.Tagger, arcs, by=lg.Gradient(passes=1)), place / "tagger.lg")
     lg.save(lg.fit(lg.WordVectors, text, by=lg.Spectral(states=3, least=0.0)), place / "vectors.lg")
     lg.save(counts, place / "counts.lg")
