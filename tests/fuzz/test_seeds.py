@@ -335,6 +335,7 @@ def test_more_labels_in_a_symbol_than_trees_have(run: Run, tmp_path: Path, optio
         ("shag", "--ridge", "1e308"),
         ("shag", "--smoothing", "1e308"),
         ("arcs", "--folds", "9" * 30),
+        ("reranker", "--count", "9" * 30),
         ("latent-tree", "--valency", str(2**31)),
         ("tagger", "--frequent", "9" * 30),
         ("tagger", "--step", "1e308"),
@@ -344,7 +345,7 @@ def test_settings_beyond_measure(run: Run, tmp_path: Path, kind: str, option: st
     lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
     lg.demo_dependencies(5, 1).write(tmp_path / "arcs.conllu")
     data, learner = ("trees.mrg", "clustering") if kind == "lpcfg" else ("arcs.conllu", "spectral")
-    by = () if kind in ("arcs", "tagger") else ("--by", learner)
+    by = () if kind in ("arcs", "reranker", "tagger") else ("--by", learner)
     outcome = run("train", kind, tmp_path / data, *by, option, number, "-o", tmp_path / "m.lg")
     refused(outcome, f"{option.removeprefix('--')} must be", "and at most")
 
