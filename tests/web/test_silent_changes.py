@@ -144,6 +144,17 @@ def test_the_next_sentence_has_the_focus_whichever_way_one_came(serve: Any, page
         act()
         wait(page, f"document.getElementById('sentence').value !== {before!r}")
     wait(page, in_tree)
+    # Nor is it lost where no sentence is left, or where a tree of the treebank was changed.
+    wait(page, f"!{CLOSED}")
+    page.click("#accept")
+    wait(page, "document.getElementById('message').textContent.includes('no more sentences')")
+    wait(page, in_tree)
+    page.click("#tab-treebank")
+    page.click("#bank li .n")
+    wait(page, f"!{CLOSED} && {in_tree}")
+    page.click("#accept")
+    says(page, "Accepted: it replaces")
+    wait(page, "document.activeElement.id === 'tab-treebank'")
 
 
 def test_a_full_disk_is_told_and_the_same_tree_is_accepted_once_when_there_is_room(

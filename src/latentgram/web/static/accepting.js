@@ -7,6 +7,7 @@ import { openItem, openPasted, refresh } from "./asking.js";
 import { quote } from "./fixes.js";
 import { follow } from "./learning.js";
 import { nextPasted, showPasted, written } from "./pasted.js";
+import { rescueFocus } from "./pointing.js";
 import { rival } from "./rivals.js";
 import { reasonOf, show } from "./showing.js";
 import { html } from "./svg.js";
@@ -122,6 +123,7 @@ async function leave(done) {
     say(`${done} ${error.message}`);
     show();
   }
+  rescueFocus();
 }
 
 function message(answer, { reopened }) {

@@ -163,10 +163,12 @@ export function focusOn(key, quietly = false) {
   (view.picture.reachable.get(`w${next.thing.arc}`) ?? next).element.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-/** Where the focus was on something that is not there any more, it goes to the tree. */
+/** Where the focus was on something that is not there any more, it goes to the tree, or to the tab of another view. */
 export function rescueFocus() {
   const { activeElement: now, body } = document;
-  if (!now || now === body || now.disabled || !now.getClientRects().length) focusOn(view.focused, true);
+  if (now && now !== body && !now.disabled && now.getClientRects().length) return;
+  if (at("view-parse").hidden) document.querySelector("[role=tab][aria-selected=true]").focus();
+  else focusOn(view.focused, true);
 }
 
 export function hoverChart(element, { span, arc }) {
