@@ -14,7 +14,7 @@ import { html } from "./svg.js";
 import { choose } from "./tabs.js";
 import { annotator, at, keep, newId, say, setAnnotating, state, view } from "./work.js";
 
-const NONE_LEFT = "There are no more sentences in the queue.";
+const NONE_LEFT = "There are no more sentences in the queue but skipped ones and those of others.";
 
 /** Letters that are under way. */
 const sending = new Set();
