@@ -8,9 +8,9 @@ import pytest
 import latentgram
 
 PACKAGE = Path(latentgram.__file__).parent
-NUMBERS = {"abs", "int", "kind", "max", "min", "range"}
+NUMBERS = {"abs", "int", "kind", "len", "max", "min", "range"}
 """What makes numbers only; `kind` is the type of those of an array."""
-OF_MODULES = {"exp", "float64", "int64", "ldexp", "log", "type"}
+OF_MODULES = {"exp", "float64", "int64", "ldexp", "log", "sqrt", "type", "uint64"}
 """The same of numpy, of math and of the kind of an array."""
 SCALAR = {"unseen_rule", "unseen_weight"}
 """Functions that can be inlined anywhere, since they return numbers."""
