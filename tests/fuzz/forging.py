@@ -89,7 +89,9 @@ def forge(path: Path, draw: random.Random, *, strings: bool = False) -> bytes:
 def change_strings(arrays: dict[str, Any], name: str, draw: random.Random) -> None:
     """Another string among many: one with other numbers in it, a foreign or an odd one, one twice, one less."""
     run, ends = arrays[f"{name}.bytes"], arrays[f"{name}.offsets"]
-    if run.dtype != np.uint8 or ends.ndim != 1 or len(ends) < 2 or ends[0] or (np.diff(ends) < 0).any():
+    if run.dtype != np.uint8 or ends.dtype.kind not in "iu" or ends.ndim != 1 or len(ends) < 2:
+        return  # another change has been here
+    if ends[0] or (np.diff(ends) < 0).any():
         return
     texts = [run[begin:end].tobytes() for begin, end in itertools.pairwise(ends.tolist())]
     place = draw.randrange(len(texts))
