@@ -45,7 +45,8 @@ def test_sentences_are_given_out_and_held_for_one(serve: Any, tab: Any) -> None:
     wait(bob, "!document.getElementById('accept').disabled")
     assert bob.input_value("#sentence") == mine
     bob.keyboard.press("a")
-    wait(bob, "document.getElementById('message').textContent.endsWith('no more sentences in the queue but skipped ones and those of others.')")
+    end = "no more sentences in the queue but skipped ones and those of others."
+    wait(bob, f"document.getElementById('message').textContent.endsWith('{end}')")
     # Who opens it all the same is told.
     bob.click("#tab-queue")
     wait(bob, "document.querySelectorAll('#queue li').length === 1")
