@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from latentgram.cli.options import Format
+from latentgram.cli.options import Format, cutter_of
 from latentgram.cli.tables import TableForm, write_figures
 
 
@@ -33,10 +33,7 @@ def bench(
     stored = latentgram.load(model)
     if not isinstance(stored, latentgram.Parser | SentenceTagger):
         raise ModelFileError(f"{model} contains {a_or_an(type(stored).__name__)}, not a parser or a tagger")
-    cutter = stored.cutter if isinstance(stored, latentgram.Parser) else latentgram.Tokeniser()
-    if isinstance(stored, latentgram.HMM):
-        cutter = None
-    sentences = latentgram.Treebank.stream_sentences(files, format, tokeniser=cutter)
+    sentences = latentgram.Treebank.stream_sentences(files, format, tokeniser=cutter_of(stored))
     if own_tags:
         sentences = (sentence.without_tags() for sentence in sentences)
     with progress() as shown:

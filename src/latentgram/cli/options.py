@@ -25,8 +25,10 @@ from latentgram.errors import DataError, ModelFileError, SettingError
 
 if TYPE_CHECKING:
     from latentgram.data.dependencies import DependencyTree
+    from latentgram.data.tokenise import Cutter
     from latentgram.data.tree import Tree
     from latentgram.data.treebank import Treebank
+    from latentgram.kinds.protocols import SentenceTagger
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
@@ -175,6 +177,15 @@ def load_parser(path: Path, limit_seconds: float | None = None) -> Parser:
             raise ModelFileError(f"{error}: {use}") from None
         raise
     return parser if limit_seconds is None else dataclasses.replace(parser, limit_seconds=limit_seconds)
+
+
+def cutter_of(stored: Parser | SentenceTagger) -> Cutter | None:
+    """How text is cut into words for a model; None for an HMM, whose words are separated by spaces."""
+    import latentgram
+
+    if isinstance(stored, latentgram.Parser):
+        return stored.cutter
+    return None if isinstance(stored, latentgram.HMM) else latentgram.Tokeniser()
 
 
 def read_trees(path: Path, parser: Parser, kind: str | None = None) -> Iterable[Tree | DependencyTree]:

@@ -19,6 +19,7 @@ from latentgram.cli.options import (
     Workers,
     argument,
     command,
+    cutter_of,
     flag,
     option,
     options,
@@ -167,7 +168,7 @@ def _tagger(asked: Tagging) -> tuple[SentenceTagger, Cutter | None]:
         raise ModelFileError(f"{asked.model} contains {what} a tagger")
     if asked.named_by or asked.fast:
         raise SettingError("--named-by and --fast are for hidden Markov models")
-    return tagger, latentgram.Tokeniser() if parser is None else parser.cutter
+    return tagger, cutter_of(tagger if parser is None else parser)
 
 
 def _tagged(
