@@ -348,7 +348,7 @@ def _impossible(sentence: Sentence) -> DataError:
 
 @dataclass(frozen=True)
 class Lattice:
-    """Sentences as rows of possible tags, one row a token (see `dp.chain`)."""
+    """Sentences as rows of possible tags, one row per token (see kernels/chain.py)."""
 
     numbers: Ints32
     """[tokens] word numbers, -1 for unknown."""
