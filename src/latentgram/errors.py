@@ -6,6 +6,10 @@ import os
 
 LONGEST = 1000
 """Characters of a message: what it quotes from a file may be of any length."""
+MOST_LISTED = 1_000_000
+"""The longest list of trees or tags that can be asked for of one sentence."""
+MOST_DRAWN = 10_000_000
+"""The most sentences that can be drawn from a model at once: all are kept in memory."""
 
 
 class LatentgramError(Exception):
@@ -57,6 +61,18 @@ class ModelFileError(LatentgramError):
 
 class SettingError(LatentgramError, ValueError):
     """A hyper-parameter is unknown, out of its range, or has no meaning for the model."""
+
+
+def check_number(what: str, number: int, most: int) -> None:
+    """Refuse to make fewer than one of something, or more than `most`.
+
+    >>> import latentgram as lg
+    >>> lg.demo_treebank(0)
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: the number of sentences must be at least 1 and at most 1000000, got 0
+    """
+    if not 1 <= number <= most:
+        raise SettingError(f"the number of {what} must be at least 1 and at most {most}, got {number}")
 
 
 class RankError(LatentgramError):

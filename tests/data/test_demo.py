@@ -128,7 +128,7 @@ def test_seeds_reproduce_and_streams_are_prefixes():
     assert bank == demo_treebank(60, seed=5)
     assert bank != demo_treebank(60, seed=6)
     assert demo_treebank(40, seed=5) == bank[:40]
-    with pytest.raises(SettingError, match="at least 1 sentence"):
+    with pytest.raises(SettingError, match="the number of sentences must be at least 1"):
         demo_treebank(0)
 
 

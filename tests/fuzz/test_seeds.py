@@ -148,6 +148,25 @@ def test_absurd_lists_are_bad_usage(run: Run, models: Path, option: str, number:
     refused(outcome, option, status=2)
 
 
+@pytest.mark.parametrize("number", ["9" * 30, str(2**62)])
+def test_absurd_lists_and_samples_are_refused(run: Run, models: Path, tmp_path: Path, number: str) -> None:
+    text = lg.Text.of(["the teacher sleeps ."])
+    counts = lg.NGramCounts.of(text, order=2)
+    made = {
+        "hmm": lg.fit(lg.HMM, lg.demo_treebank(5, 1).sentences(), by=lg.Counting()),
+        "ngram": lg.fit(lg.BackoffNGram, counts, by=lg.Counting()),
+        "automaton": lg.fit(lg.OperatorAutomaton, text, by=lg.Spectral(states=1)),
+    }
+    for name, model in made.items():
+        lg.save(model, tmp_path / f"{name}.lg")
+        refused(run("sample", tmp_path / f"{name}.lg", "-n", number), "must be at least 1 and at most")
+    refused(run("nbest", models / "lpcfg.lg", models / "text.txt", "-k", number), "must be at least 1 and at most")
+    outcome = run("data", "demo", tmp_path / "demo.mrg", "-n", number)
+    refused(outcome, "the number of sentences must be at least 1 and at most 1000000")
+    with pytest.raises(lg.LatentgramError, match="at most 1000000"):
+        made["hmm"].nbest("the teacher sleeps .", int(number))
+
+
 def test_usage_errors_are_one_line(run: Run) -> None:
     for line in (("nosuch",), ("parse",), ("parse", "x.lg", "--n-jobs", "0"), ("train", "lpcfg"), ("data", "x")):
         outcome = run(*line)

@@ -113,7 +113,7 @@ def test_samples_follow_the_automaton() -> None:
     assert max(map(len, automaton.sample(200, longest=3))) == 3
     with pytest.raises(DataError, match="do not have a finite sum"):
         OperatorAutomaton.of("a", start=[1.0], stop=[1.0], step={"a": [[1.5]]}).sample(1)
-    with pytest.raises(SettingError, match="at least 1 string"):
+    with pytest.raises(SettingError, match="the number of strings must be at least 1"):
         automaton.sample(0)
 
 

@@ -41,8 +41,6 @@ Outputs = Literal["brackets", "conllu", "json", "outline"]
 
 MARKUP: Literal["markdown"] = "markdown"
 """How the texts of help are written: notes in square brackets are shown as they are."""
-MOST_TREES = 1_000_000
-"""The longest list of trees or tags that can be asked for of one sentence."""
 TELLS_FORMAT = "Input format; by default guessed from the file name."
 GOLD_TAGS = "Use the tags of the input trees; by default the parser tags their words itself."
 TOKENISED = "The text has one sentence per line, with tokens separated by spaces."

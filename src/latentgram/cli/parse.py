@@ -15,7 +15,6 @@ from latentgram.cli.options import (
     EXACT,
     GOLD_TAGS,
     LIMIT_SECONDS,
-    MOST_TREES,
     SKIP_BAD,
     TOKENISED,
     Inputs,
@@ -29,7 +28,7 @@ from latentgram.cli.options import (
     option,
     options,
 )
-from latentgram.errors import SettingError
+from latentgram.errors import MOST_LISTED, SettingError
 
 if TYPE_CHECKING:
     from latentgram.data.files import Expected
@@ -73,8 +72,8 @@ class Parsing(Workers):
     own_tags: bool = flag("--own-tags", "Ignore the tags of tagged text.")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
-    nbest: int | None = option(None, "Number of trees per sentence, best first.", min=1, max=MOST_TREES)
-    samples: int | None = option(None, "Number of trees sampled from the posterior.", min=1, max=MOST_TREES)
+    nbest: int | None = option(None, "Number of trees per sentence, best first.", min=1, max=MOST_LISTED)
+    samples: int | None = option(None, "Number of trees sampled from the posterior.", min=1, max=MOST_LISTED)
     diverse: int | None = option(
         None, "Number of distinct trees among 100 samples, the most frequent first.", min=1, max=100
     )

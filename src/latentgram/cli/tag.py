@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, cast
 import typer
 
 from latentgram.cli.options import (
-    MOST_TREES,
     SKIP_BAD,
     TOKENISED,
     Workers,
@@ -25,7 +24,7 @@ from latentgram.cli.options import (
     options,
 )
 from latentgram.cli.tables import TableForm, write_table
-from latentgram.errors import DataError, ModelFileError, NoParse, SettingError, a_or_an
+from latentgram.errors import MOST_LISTED, DataError, ModelFileError, NoParse, SettingError, a_or_an
 
 if TYPE_CHECKING:
     from latentgram.data.formats import Question
@@ -54,9 +53,9 @@ class Tagging(Workers):
     )
     probabilities: bool = flag("--probabilities", "Write the posterior of every tag as a third column.")
     tokenised: bool = flag("--tokenised", TOKENISED)
-    nbest: int | None = option(None, "Number of tag sequences per sentence, best first.", min=1, max=MOST_TREES)
+    nbest: int | None = option(None, "Number of tag sequences per sentence, best first.", min=1, max=MOST_LISTED)
     samples: int | None = option(
-        None, "Number of tag sequences sampled from the posterior.", min=1, max=MOST_TREES
+        None, "Number of tag sequences sampled from the posterior.", min=1, max=MOST_LISTED
     )
     seed: int = option(0, "Seed of the samples.", min=0)
     constraints: Path | None = option(

@@ -21,7 +21,10 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.feature_grammar import Draw, FeatureGrammar
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import SettingError
+from latentgram.errors import check_number
+
+MOST_SENTENCES = 1_000_000
+"""The largest demo treebank: one of this size takes 4 GB of memory."""
 
 VARIABLES = {
     "n": ("NN", "NNS"),  # number of a noun phrase, named by the tag of its noun
@@ -246,8 +249,7 @@ def demo_grammar() -> FeatureGrammar:
 
 def draw_demo(size: int, seed: int = 0) -> Iterator[Draw]:
     """Stream sentences with their constituents, dependencies and hidden features."""
-    if size < 1:
-        raise SettingError(f"a demo treebank needs at least 1 sentence, got {size}")
+    check_number("sentences", size, MOST_SENTENCES)
     return islice(demo_grammar().draw(seed), size)
 
 

@@ -25,7 +25,7 @@ from latentgram.data.surface import NO_SPACE
 from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
-from latentgram.errors import DataError, SettingError, UnsupportedPair, a_or_an
+from latentgram.errors import MOST_LISTED, DataError, SettingError, UnsupportedPair, a_or_an, check_number
 from latentgram.kinds.kind import PHRASES, Kind, find_kind, kinds, named
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model, Naming, WordTagger
@@ -220,7 +220,7 @@ class Parser(Summarised):
         Structures of probability 0, which can be put together of parts that are possible, are left out, unless
         there are no others; where they are many, the list may be shorter than asked for.
         """
-        _check_number("parses", count)
+        check_number("parses", count, MOST_LISTED)
         tagged, sure, told = self._asked(sentence, known, parts)
         asked = count
         while True:
@@ -234,7 +234,7 @@ class Parser(Summarised):
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: object
     ) -> NBest:
         """`count` independent samples from the posterior over structures."""
-        _check_number("samples", count)
+        check_number("samples", count, MOST_LISTED)
         tagged, sure, told = self._asked(sentence, known, parts)
         return self._listed(self.backend.sample(tagged, count, seed, told), sure, told)
 
@@ -248,7 +248,7 @@ class Parser(Summarised):
         **parts: object,
     ) -> NBest:
         """At most `count` distinct structures among `draws` samples, the most frequent first."""
-        _check_number("different structures", count)
+        check_number("different structures", count, MOST_LISTED)
         drawn = self.sample(sentence, draws, seed, known, **parts)
         times = Counter(str(parse.tree) for parse in drawn)
         first = {str(parse.tree): parse for parse in reversed(drawn)}
@@ -392,11 +392,6 @@ def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, objec
         return None
     known.fit(len(sentence))
     return known
-
-
-def _check_number(what: str, count: int) -> None:
-    if count < 1:
-        raise SettingError(f"the number of {what} must be at least 1, got {count}")
 
 
 def accuracy_on(

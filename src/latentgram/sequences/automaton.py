@@ -23,7 +23,7 @@ from latentgram.data.files import PathLike
 from latentgram.data.invariants import ANY, FINITE, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import MOST_DRAWN, DataError, SettingError, check_number
 from latentgram.sequences.dfa import DFA, to_dfa
 from latentgram.sequences.kernels.automata import sample_strings, scaled_states, string_values
 from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
@@ -184,8 +184,8 @@ class OperatorAutomaton(Summarised):
         >>> fair.sample(3, seed=1)
         [(), (), ('a', 'a', 'a', 'a', 'b')]
         """
-        if strings < 1 or longest < 1:
-            raise SettingError(f"a sample needs at least 1 string and 1 symbol, got {strings} and {longest}")
+        check_number("strings", strings, MOST_DRAWN)
+        check_number("symbols", longest, MOST_DRAWN)
         if not self.converges:
             raise DataError("the weights of all strings do not have a finite sum, so strings cannot be sampled")
         drawn: list[tuple[str, ...]] = []

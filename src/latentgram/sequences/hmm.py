@@ -26,7 +26,7 @@ from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.text import BOUNDARY, Text
-from latentgram.errors import DataError, NoParse, SettingError
+from latentgram.errors import MOST_DRAWN, MOST_LISTED, DataError, NoParse, SettingError, check_number
 from latentgram.kinds.tagging import Tagging, check_decoder
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.chain import Chain, Sequences, expect
@@ -131,8 +131,7 @@ class HMM(Summarised):
 
     def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
         """The k best tag sequences, best first, or all of them if there are fewer."""
-        if k < 1:
-            raise SettingError(f"the length of an n-best list must be at least 1, got {k}")
+        check_number("sequences of tags", k, MOST_LISTED)
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
         paths = k_best_paths(self._log_transition, lattice.start, lattice.tag, lattice.log_prob, lattice.tokens, k)
@@ -144,8 +143,7 @@ class HMM(Summarised):
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
     ) -> list[Tagging]:
         """Tag sequences sampled from p(tags | words)."""
-        if samples < 1:
-            raise SettingError(f"the number of samples must be at least 1, got {samples}")
+        check_number("samples", samples, MOST_LISTED)
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
         uniform = np.random.default_rng(seed).random((samples, len(lattice.numbers)))
@@ -191,8 +189,7 @@ class HMM(Summarised):
 
     def sample_tokens(self, sentences: int, seed: int = 0) -> tuple[Ints32, Ints32]:
         """The same as numbers of words and of tags, a boundary after each sentence."""
-        if sentences < 1:
-            raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
+        check_number("sentences", sentences, MOST_DRAWN)
         by_tag = np.argsort(self.emit_tag, kind="stable")
         first = np.searchsorted(self.emit_tag[by_tag], np.arange(len(self.tags) + 1))
         word_of = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.emit_start))[by_tag]

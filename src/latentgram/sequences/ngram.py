@@ -42,7 +42,7 @@ from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.tag_dictionary import WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
 from latentgram.data.word_table import WordTable
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import MOST_DRAWN, DataError, SettingError, check_number
 from latentgram.evaluate.perplexity import TextScore
 from latentgram.sequences.kernels.backoff import (
     NARROW,
@@ -352,8 +352,7 @@ class BackoffNGram(Summarised):
 
     def sample_tokens(self, sentences: int, seed: int = 0, longest: int = 1000) -> Ints32:
         """The same as word numbers, a boundary after each sentence."""
-        if sentences < 1:
-            raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
+        check_number("sentences", sentences, MOST_DRAWN)
         total = np.cumsum(self.arc_prob)
         before = np.concatenate([[0.0], total])[self.arc_start[:-1]]
         tokens: Ints32 = sample_walks(

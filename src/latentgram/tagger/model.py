@@ -30,7 +30,7 @@ from latentgram.data.invariants import ANY, FINITE, below, holds, offsets, risin
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tokenise import words_of
-from latentgram.errors import NoParse, SettingError
+from latentgram.errors import MOST_LISTED, NoParse, check_number
 from latentgram.kinds.result import TagPosteriors
 from latentgram.kinds.tagging import Tagging, check_decoder
 from latentgram.tagger.candidates import Candidates
@@ -183,8 +183,7 @@ class Tagger(Summarised):
         >>> first.tags == tagger.tag("the old man saw it .").tags, first.tags_logprob > second.tags_logprob
         (True, True)
         """
-        if k < 1:
-            raise SettingError(f"the length of an n-best list must be at least 1, got {k}")
+        check_number("sequences of tags", k, MOST_LISTED)
         lattice = self._lattice(words_of(sentence), known)
         paths, _ = k_best_tags(*lattice[1:], self._steps, k)
         return self._listed(*lattice, paths)
@@ -193,8 +192,7 @@ class Tagger(Summarised):
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
     ) -> list[Tagging]:
         """Tag sequences sampled from p(tags | words)."""
-        if samples < 1:
-            raise SettingError(f"the number of samples must be at least 1, got {samples}")
+        check_number("samples", samples, MOST_LISTED)
         lattice = self._lattice(words_of(sentence), known)
         uniform = np.random.default_rng(seed).random((samples, len(lattice[0])))
         drawn = sample_tags(*lattice[1:], self._steps, self._exponentials, uniform)
