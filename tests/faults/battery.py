@@ -72,7 +72,8 @@ class Command:
     arguments: str
     program: str = PROGRAM
     resumable: bool = False
-    endless: bool = False
+    endless: float = 0.0
+    """Of a command that does not end by itself, the seconds within which it is struck."""
 
     def words(self, place: Path, work: Path) -> list[str]:
         """What stands on the command line."""
@@ -184,8 +185,8 @@ COMMANDS = {
     "ngram count": Command(
         "ngram count {data}/numbers.txt -o {output} --order 4 --memory 64M --temporary {work}/runs"
     ),
-    "save": Command("{data}/lpcfg.lg {output}", program=SAVER, endless=True),
-    "serve": Command("serve {data}/lpcfg.lg --no-browser --port 0 --treebank {work}/trees.mrg", endless=True),
+    "save": Command("{data}/lpcfg.lg {output}", program=SAVER, endless=2.0),
+    "serve": Command("serve {data}/lpcfg.lg --no-browser --port 0 --treebank {work}/trees.mrg", endless=4.0),
 }
 
 
@@ -347,7 +348,7 @@ def battery(
             started = time.monotonic()
             process = command.start(place, work, forked=forked)
             try:
-                _, told = process.communicate(timeout=5 if command.endless else 600)
+                _, told = process.communicate(timeout=command.endless or 600)
                 assert process.returncode == 0, told
             except subprocess.TimeoutExpired:
                 process.terminate()

@@ -2,6 +2,7 @@
 
     export PYTHONPATH=tests
     [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--files old|new] [--only NAME]
+                                                       [--keep FOLDER]
 
 A forgery is a small file, one of tests/store/old_files or one of the present version of every recipe (present.py),
 with some numbers, shapes or symbols changed and its digest made right again. All files together must hold every
@@ -9,7 +10,7 @@ class that can be stored. It must be refused with
 `ModelFileError`, or give something that answers the questions of tests/store/test_old_files.py and does what its
 kind can do, or refuses that by an error in Python: never a crash, an access out of the bounds of an array in
 compiled code (which NUMBA_BOUNDSCHECK=1 shows; give it an empty NUMBA_CACHE_DIR), an endless loop or memory
-without end. Forgeries are tried in processes of their own.
+without end. Forgeries are tried in processes of their own. With --keep the files are made once for several runs.
 """
 
 from __future__ import annotations
@@ -248,37 +249,51 @@ def attempt(
 
 
 def prepared(folder: Path, only: str, *, old: bool) -> Path:
-    """A folder of files of this version, and of `old` ones too; what forgeries need is compiled."""
-    from fuzz.present import ask, write
+    """A folder of files of this version, and of `old` ones too; what forgeries need is compiled.
 
+    Files that an earlier run kept there are taken as they are.
+    """
     files = folder / "files"
-    files.mkdir()
-    write(files, only)
-    for file in sorted(FILES.glob("*.lg")) if old else ():
-        if re.search(only, name := f"old-{file.name}"):
-            shutil.copy(file, files / name)
-    paths = sorted(files.glob("*.lg"))
+    if not files.is_dir():
+        make(folder, files, only, old=old)
+    paths = [path for path in sorted(files.glob("*.lg")) if re.search(only, path.name)]
     lacking = set(store.storable_classes()) - classes_in(paths)
     if old and not only and lacking:
         sys.exit(f"no file holds {', '.join(sorted(lacking))}")
     print(f"{len(paths)} files, {len(classes_in(paths))} classes", flush=True)
-    for path in paths:
+    return files
+
+
+def make(folder: Path, files: Path, only: str, *, old: bool) -> None:
+    """Write the files whose names fit a pattern, and ask each what will be asked of forgeries, which compiles."""
+    from fuzz.present import ask, write
+
+    unfinished = folder / "unfinished"
+    unfinished.mkdir()
+    write(unfinished, only)
+    for file in sorted(FILES.glob("*.lg")) if old else ():
+        if re.search(only, name := f"old-{file.name}"):
+            shutil.copy(file, unfinished / name)
+    for path in sorted(unfinished.glob("*.lg")):
         with contextlib.suppress(LatentgramError):
             ask(store.load(path), folder)
-    return files
+    unfinished.rename(files)
 
 
 def main() -> None:
     parser = trial_arguments(__doc__, 50_000, "files whose names fit this pattern")
     parser.add_argument("--files", choices=("all", "old", "new"), default="all", help="what to forge")
+    parser.add_argument("--keep", type=Path, help="a folder where the files are kept for further runs")
     parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
         work(*asked.work, asked.folder, asked.only)
         return
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        files = FILES if asked.files == "old" else prepared(Path(folder), asked.only, old=asked.files == "all")
+    with tempfile.TemporaryDirectory() as passing:
+        folder = asked.keep or Path(passing)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = FILES if asked.files == "old" else prepared(folder, asked.only, old=asked.files == "all")
         outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only, asked.seconds)
     conclude(outcomes, "forgeries", started)
 
