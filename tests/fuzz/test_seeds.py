@@ -107,7 +107,8 @@ def test_lines_that_do_not_fit_the_sentences_are_told(
 def test_odd_heads(run: Run, tmp_path: Path, head: str) -> None:
     (tmp_path / "a.conllu").write_text(f"1\ta\t_\tX\tX\t_\t{head}\troot\t_\t_\n\n")
     result = run("train", "shag", tmp_path / "a.conllu", "-o", tmp_path / "m.lg")
-    refused(result, "a.conllu:1: ")
+    told = "the head of word 1 is 2147483647 or more" if len(head) in (10, 20) else "a.conllu:1: "
+    refused(result, told)
     assert not (tmp_path / "m.lg").exists()
 
 
@@ -119,7 +120,7 @@ def test_huge_heads_of_a_tree_made_by_hand() -> None:
 def test_odd_counts(run: Run, tmp_path: Path, count: str) -> None:
     (tmp_path / "table.txt").write_text(f"a b\t1\na\t{count}\n")
     result = run("ngram", "count", tmp_path / "table.txt", "--table", "-o", tmp_path / "c.lg")
-    refused(result, "table.txt:2: the count")
+    refused(result, "table.txt:2: the count", "is not a non-negative integer of at most 100 digits")
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ ROOT = 0
 UNATTACHED = -1
 """The head of a word that has none yet (`_` in CoNLL-U), as in text that is still to be parsed."""
 
+MOST_HEAD = int(np.iinfo(np.int32).max)
+"""The largest head that arrays hold, which stands for all larger ones: no sentence has so many words."""
+
 UNIVERSAL_TAGS = frozenset(
     {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
     | {"PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
@@ -152,9 +155,8 @@ class DependencyArrays:
         every, size = (head for sentence in heads for head in sentence), int(offsets[-1])
         try:
             flat = np.fromiter(every, np.int32, size)
-        except OverflowError:  # no sentence has so many words: one that is too large stands for all that are
-            most = np.iinfo(np.int32).max
-            bounded = (min(max(head, -1), most) for sentence in heads for head in sentence)
+        except OverflowError:
+            bounded = (min(max(head, -1), MOST_HEAD) for sentence in heads for head in sentence)
             flat = np.fromiter(bounded, np.int32, size)
         return cls(flat, offsets)
 
@@ -176,8 +178,10 @@ class DependencyArrays:
         if kind == arcs.GOOD:
             return None
         length = int(self.offsets[number + 1] - self.offsets[number])
+        head = self[number][word - 1]
+        told = f"{head} or more" if head == MOST_HEAD else f"{head}"
         return {
-            arcs.OUT_OF_RANGE: f"the head of word {word} is {self[number][word - 1]}, out of 0 to {length}",
+            arcs.OUT_OF_RANGE: f"the head of word {word} is {told}, out of 0 to {length}",
             arcs.NO_ROOT: "no word has the head 0",
             arcs.TWO_ROOTS: f"word {word} is a second root: only one word may have the head 0",
             arcs.CYCLE: f"the heads of the words form a cycle at word {word}",

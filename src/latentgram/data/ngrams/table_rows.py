@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from latentgram.arrays import Flags, Ints, Ints32
-from latentgram.data.files import PathLike, read_blocks, whole_number
+from latentgram.data.files import MOST_DIGITS, PathLike, read_blocks, whole_number
 from latentgram.data.kernels.tables import cut_counts
 from latentgram.data.ngrams.counts import MOST_COUNT, MOST_ORDERS
 from latentgram.data.word_table import BLANKS, WordTable
@@ -118,7 +118,8 @@ def read_line(line: str, path: PathLike, number: int) -> int:
         )
     count = whole_number(written)
     if count is None:
-        raise DataError(f"the count {written[:20]!r} is not a non-negative integer", path=path, line=number)
+        wrong = f"the count {written[:20]!r} is not a non-negative integer of at most {MOST_DIGITS} digits"
+        raise DataError(wrong, path=path, line=number)
     if not 1 <= (words := len(fields[0].split())) <= MOST_ORDERS:
         raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {words}", path=path, line=number)
     return count
