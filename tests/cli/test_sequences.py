@@ -183,6 +183,7 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
         (("build", train, "-o", tmp_path / "y.arpa", *more, "--compact", 12), "not for ARPA files"),
         (("mix", model, other, "-o", mixed), "either --heldout or --weights"),
         (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers separated by commas"),
+        (("mix", model, other, "--weights", "1e308,1e308", "-o", mixed), "at least 0 and at most 1e+30"),
         (("build", arpa, "-o", other, "--smoothing", "katz"), "contains probabilities already"),
         (("build", model, "-o", other, "--order", 3), "contains counts already"),
         (("build", train, "-o", other, "--cutoff", "2"), "name a smoothing"),

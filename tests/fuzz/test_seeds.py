@@ -373,3 +373,12 @@ def test_settings_beyond_measure(run: Run, tmp_path: Path, kind: str, option: st
 def test_a_step_that_no_weight_survives() -> None:
     with pytest.raises(lg.LatentgramError, match="with a step of 1000: use a smaller one"):
         lg.fit(lg.Tagger, lg.demo_dependencies(20, 1), by=lg.Gradient(step=1000, passes=3))
+
+
+def test_patterns_that_would_never_end(run: Run, tmp_path: Path) -> None:
+    """Python's regular expressions would take exponentially long, and obey no signal in a thread of the page."""
+    (tmp_path / "trees.mrg").write_text(f"(S (A {'a' * 60}b))\n")
+    outcome = run("search", "/(a+)+$/", tmp_path / "trees.mrg")
+    assert (outcome.status, outcome.out) == (0, "")
+    refused(run("search", "(" * 5000, tmp_path / "trees.mrg"), "nested too deeply")
+    refused(run("search", f"/{'(' * 5000}/", tmp_path / "trees.mrg"), "is not a regular expression")

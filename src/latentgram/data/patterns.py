@@ -8,8 +8,8 @@ and all of them must hold; a node in brackets has relations of its own: `VP < (N
     A . B   A ends where B begins      A .. B  A precedes B               A , B    A ,, B   the same, following
 
 `!` before a relation says that there is no such B. A node is a label or a word, alternatives separated by `|`,
-`/…/` a regular expression that is searched in it, or `*` for any. Function tags are part of a label: `/^NP/` finds
-`NP-SBJ`.
+`/…/` a regular expression that is searched in it (regular.py), or `*` for any. Function tags are part of a label:
+`/^NP/` finds `NP-SBJ`.
 
 **Dependencies.** `pattern { V [upos=VERB]; N [lemma=dog|cat]; V -[obj]-> N; N << V } without { N -[det]-> D }`. A
 node is a name with features (form, lemma, upos, xpos or one of FEATS; `!Case` for a missing one); edges have
@@ -29,11 +29,14 @@ from functools import cached_property
 from itertools import count
 
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.regular import Regular
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 
 TRIALS = 200_000
 """Trials that a pattern of dependencies may take in a sentence."""
+MOST_NESTED = 100
+"""Levels of brackets in a pattern."""
 
 _TOKEN = re.compile(r"\s*(?:(!?(?:<<|>>|<|>|\$\.|\$|\.\.|\.|,,|,))(?=\s|\(|/|\w|\*)|(/[^/]+/)|([()])|([^\s()!]+))")
 
@@ -99,20 +102,18 @@ class _Node:
     relations: tuple[tuple[str, _Node], ...] = ()
 
     @cached_property
-    def _test(self) -> re.Pattern[str]:
+    def _fits(self) -> Callable[[str], bool]:
+        """Whether a label or a word is one of those that the name stands for."""
         if self.name.startswith("/"):
-            try:
-                return re.compile(self.name[1:-1])
-            except re.error as error:
-                raise DataError(f"{self.name} is not a regular expression: {error}") from None
-        names = "|".join(map(re.escape, self.name.split("|"))) if self.name != "*" else ".*"
-        return re.compile(f"^(?:{names})$")
+            return Regular(self.name[1:-1]).matches
+        names = None if self.name == "*" else frozenset(self.name.split("|"))
+        return lambda label: names is None or label in names
 
     def matches(self, places: list[_Place], place: _Place, known: Known) -> bool:
         """Whether a node of a tree is one of these; what was found out is kept in `known`."""
         key = id(self), place.number
         if key not in known:
-            known[key] = bool(self._test.search(place.label)) and all(
+            known[key] = self._fits(place.label) and all(
                 self._holds(places, place, relation, other, known) for relation, other in self.relations
             )
         return known[key]
@@ -163,13 +164,15 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
-def _read_node(tokens: list[str], at: int) -> tuple[_Node, int]:
+def _read_node(tokens: list[str], at: int, depth: int = 0) -> tuple[_Node, int]:
+    if depth > MOST_NESTED:
+        raise DataError("the brackets of the pattern are nested too deeply")
     if at >= len(tokens) or tokens[at] == ")" or tokens[at].lstrip("!") in _RELATIONS:
         raise DataError(
             "a node is missing in the pattern" + (f" before “{tokens[at]}”" if at < len(tokens) else " at its end")
         )
     if tokens[at] == "(":
-        node, at = _read_node(tokens, at + 1)
+        node, at = _read_node(tokens, at + 1, depth + 1)
         if at >= len(tokens) or tokens[at] != ")":
             raise DataError("a bracket in the pattern is not closed")
         return node, at + 1
@@ -178,7 +181,7 @@ def _read_node(tokens: list[str], at: int) -> tuple[_Node, int]:
     while at < len(tokens) and tokens[at].lstrip("!") in _RELATIONS:
         relation = tokens[at]
         if tokens[at + 1 : at + 2] == ["("]:
-            other, at = _read_node(tokens, at + 1)
+            other, at = _read_node(tokens, at + 1, depth + 1)
         else:
             if at + 1 >= len(tokens) or tokens[at + 1] == ")":
                 raise DataError(f"a node is missing in the pattern after “{relation}”")

@@ -35,6 +35,8 @@ from latentgram.sequences.smoothing import failure_weights
 ROUNDS = 1000
 """EM on a few weights is cheap: it ends when no weight moves by more than `STILL`."""
 STILL = 1e-9
+MOST_WEIGHT = 1e30
+"""The largest weight that may be given: beyond, the sum would not be a number."""
 
 
 def mix(
@@ -103,8 +105,11 @@ def _checked(models: Sequence[BackoffNGram], weights: Sequence[float]) -> Floats
         raise SettingError(
             f"a mixture needs two or more models and a weight for each, got {len(models)} and {shares.size}"
         )
-    if not np.isfinite(shares).all() or (shares < 0).any() or shares.sum() <= 0:
-        raise SettingError(f"the weights of a mixture must be non-negative and not all 0, got {list(weights)}")
+    if not ((shares >= 0) & (shares <= MOST_WEIGHT)).all() or not shares.any():
+        raise SettingError(
+            f"the weights of a mixture must be at least 0 and at most {MOST_WEIGHT:g}, and not all 0, "
+            f"got {list(weights)}"
+        )
     for number, model in enumerate(models, 1):
         if model.reading != "failure":
             raise SettingError(
