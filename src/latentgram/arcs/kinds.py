@@ -8,7 +8,7 @@ _SCORES_TREES = "'latentgram score' gives log-probabilities of trees"
 
 KINDS = [
     Kind("latentgram.arcs.model:ArcFactored", DEPENDENCIES)
-    .by("MIRA", ".mira:learn_arcs", "MIRAArcs", chooses=True)
+    .by("MIRA", ".choosing:learn_chosen", "MIRAArcs", chooses=True)
     .trained("arcs", "A dependency parser that scores arcs and siblings: the most accurate one for dependencies.")
     .holding(".model:ArcRelations", ".symbols:ArcSymbols", ".model:HashedWeights")
     .parsing(".parse:ArcBackend", needs_tags=True)

@@ -29,6 +29,7 @@ class MIRAArcs(Margins):
     rare: int = fields.RARE_UNKNOWN(0)
     floor: float = fields.FLOOR(1e-3)
     non_projective: bool = fields.NON_PROJECTIVE(False)
+    choose_crossing: bool = fields.CHOOSE_CROSSING(False)
 
 
 @dataclass(frozen=True, repr=False)

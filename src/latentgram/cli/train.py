@@ -355,6 +355,10 @@ def train(work: Work, engine: Engine) -> None:
         say(f"threshold of rare words, chosen from the data: {model.provenance.fields['rare']}")
     if lifted := sum(int(record.get("lifted", 0)) for record in model.provenance.trace):
         say(f"words with a lifted head, to make the trees projective: {lifted:,}")
+    for record in model.provenance.trace:
+        if "crossing" in record:
+            las = f"projective trees {record['projective']:.2f}, crossing arcs {record['crossing']:.2f}"
+            say(f"LAS on held-out trees, by which one of two parsers was chosen: {las}")
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
     say(f"wrote {work.output} ({work.output.stat().st_size / 1e6:.1f} MB)")
 

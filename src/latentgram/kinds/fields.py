@@ -242,6 +242,10 @@ FOLDS = Field("number of parts for jackknifing; 1: no jackknifing", at_least=1, 
 FLOOR = Field("second order: lowest posterior of a head, relative to the most probable head", above=0, at_most=1)
 COUNT = Field("number of trees per n-best list", at_least=2, at_most=1_000_000)
 NON_PROJECTIVE = Field("arcs may cross: learn from non-projective trees as they are, and predict such trees")
+CHOOSE_CROSSING = Field(
+    "learn two parsers, one of projective trees (with crossing arcs told in the names of relations) and one whose "
+    "arcs may cross, and keep the one that is better on held-out trees: those of dev, or a fifth of the treebank"
+)
 BEST = Field("maximum number of rival trees per MIRA step (k-best MIRA)", at_least=1, at_most=100)
 RULE = Field(
     "update rule of the reranker: margin, the smallest step that corrects a mistake with its loss; perceptron, a "

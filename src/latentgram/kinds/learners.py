@@ -245,6 +245,7 @@ class MIRA(Settings):
     folds: int | None = fields.FOLDS(None)
     floor: float | None = fields.FLOOR(None)
     non_projective: bool | None = fields.NON_PROJECTIVE(None)
+    choose_crossing: bool | None = fields.CHOOSE_CROSSING(None)
     count: int | None = fields.COUNT(None)
     raters: str | None = fields.RATERS(None)
     seed: int | None = fields.SEED(None)
@@ -272,6 +273,8 @@ class Gradient(_CountedStates, _Heads):
     closed: int | None = fields.CLOSED(None)
     frequent: int | None = fields.FREQUENT(None)
     feats: bool | None = fields.FEATS(None)
+    non_projective: bool | None = fields.NON_PROJECTIVE(None)
+    choose_crossing: bool | None = fields.CHOOSE_CROSSING(None)
     seed: int | None = fields.SEED(None)
 
 

@@ -395,11 +395,15 @@ def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, objec
 
 
 def accuracy_on(
-    treebank: Treebank[Tree] | Treebank[DependencyTree], *, gold_tags: bool = False, decoder: Decoder | None = None
+    treebank: Treebank[Tree] | Treebank[DependencyTree],
+    *,
+    gold_tags: bool = False,
+    decoder: Decoder | None = None,
+    figure: str = "headline",
 ) -> Callable[[Model], float]:
     """A function that scores a model by the headline figure (F1, UAS, accuracy) of its parses of a treebank.
 
-    Use it as the argument `dev_score` of `fit`.
+    Use it as the argument `dev_score` of `fit`; `figure` names another figure of the score, such as "las".
 
     >>> import latentgram as lg
     >>> rate = accuracy_on(lg.demo_treebank(10, seed=1))
@@ -408,6 +412,6 @@ def accuracy_on(
     """
 
     def rate(model: Model) -> float:
-        return Parser(model, decoder).evaluate(treebank, gold_tags=gold_tags).headline
+        return float(getattr(Parser(model, decoder).evaluate(treebank, gold_tags=gold_tags), figure))
 
     return rate

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from latentgram.arcs.mira import learn_arcs
+from latentgram.arcs.choosing import learn_chosen
 from latentgram.arcs.model import ArcFactored
 from latentgram.arcs.settings import MIRAArcs
 from latentgram.arcs.update import update as update_arcs
@@ -79,7 +79,8 @@ def learn_ud(trees: Treebank[DependencyTree], settings: GradientUD, context: Con
         lemmatiser = learn_lemmatiser(trees, GradientLemmatiser(passes=passes, seed=seed), context)
     folds = min(settings.folds, len(trees))
     tagged = jackknifed(trees, tagging, context, folds) if folds > 1 else trees
-    arcs = learn_arcs(tagged, MIRAArcs(passes=passes, bits=settings.bits, seed=seed), context)
+    crossing = {"non_projective": settings.non_projective, "choose_crossing": settings.choose_crossing}
+    arcs = learn_chosen(tagged, MIRAArcs(passes=passes, bits=settings.bits, seed=seed, **crossing), context)
     return UDParser(segmenter, tagger, lemmatiser, arcs, arcs.provenance)
 
 

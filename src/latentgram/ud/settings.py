@@ -27,3 +27,5 @@ class GradientUD(Seeded):
     passes: int = fields.PASSES(10)
     folds: int = fields.FOLDS(5)
     bits: int = fields.BITS(22)
+    non_projective: bool = fields.NON_PROJECTIVE(False)
+    choose_crossing: bool = fields.CHOOSE_CROSSING(False)
