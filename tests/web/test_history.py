@@ -268,3 +268,12 @@ def test_a_lock_that_is_held_and_a_packed_file_are_told(tmp_path: Path, monkeypa
         Annotations("constituency", bank)
     with pytest.raises(DataError, match="decompress it first"):
         Annotations("constituency", tmp_path / "bank.mrg.gz")
+
+
+@pytest.mark.parametrize("name", [".", "folder", "/dev/null"])
+def test_trees_are_added_to_files_only(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    with pytest.raises(DataError, match="must be a regular file"):
+        Annotations("constituency", Path(name))
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder"]

@@ -59,6 +59,8 @@ class Annotations:
             raise DataError(
                 f"the model is for {self.kind} trees, but this file name is for others", path=self.path
             )
+        if self.path.exists() and not self.path.is_file():
+            raise DataError("the treebank to which trees are added must be a regular file", path=self.path)
         self.history, self.measured = self.book.read()
         if self.path.exists():
             trees = self.read()
