@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
-_READ_FROM_FILES = {"TagDictionary": str, "ClusterSpace": str}
+_READ_FROM_FILES = {"TagDictionary": str, "ClusterSpace": str, "Text": str}
 """Types of fields that stand for files on the command line."""
 
 LEARNER = "How the model is learned."

@@ -34,7 +34,7 @@ TOGETHER = 10_000
 """Sentences of trees that are read at a time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Text:
     """Sentences without tags.
 
@@ -45,6 +45,8 @@ class Text:
     array([0, 1, 3, 2, 0, 1, 3, 0], dtype=int32)
     >>> len(text), text.size, [sentence.words for sentence in text]
     (2, 5, [('a', 'rose', 'is'), ('a', 'rose')])
+    >>> text
+    Text(2 sentences, 5 words, seal ...)
     """
 
     words: Alphabet
@@ -103,6 +105,9 @@ class Text:
             tokens = np.concatenate([tokens[:1], tokens[1:][~repeated]])
         words, place = sorted_words(seen)
         return cls(words, place[tokens])
+
+    def __repr__(self) -> str:
+        return f"Text({len(self)} sentences, {self.size} words, seal {self.digest[:8]})"
 
     @cached_property
     def start(self) -> Ints:

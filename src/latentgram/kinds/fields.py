@@ -238,6 +238,11 @@ TAGGER_UP_TO = Field(
     "sentences without tags; 0: never",
     at_least=0,
 )
+RAW_TEXT = Field(
+    "a file with raw text, which teaches the grammar words that a small treebank lacks; parsed trees, tagged text "
+    "and CoNLL-U count as text too",
+    reader="latentgram.learn.reading:read_raw_text",
+)
 FOLDS = Field("number of parts for jackknifing; 1: no jackknifing", at_least=1, at_most=MOST)
 FLOOR = Field("second order: lowest posterior of a head, relative to the most probable head", above=0, at_most=1)
 COUNT = Field("number of trees per n-best list", at_least=2, at_most=1_000_000)

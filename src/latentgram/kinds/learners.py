@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from latentgram.data.tag_dictionary import TagDictionary
+    from latentgram.data.text import Text
     from latentgram.kinds.settings import Made
     from latentgram.kinds.word_space import ClusterSpace
 
@@ -266,6 +267,7 @@ class Gradient(_CountedStates, _Heads):
     margin: float | None = fields.MARGIN(None)
     bits: int | Literal["auto"] | None = fields.LAYER_BITS(None)
     tagger_up_to: int | None = fields.TAGGER_UP_TO(None)
+    text: Text | None = fields.RAW_TEXT(None)
     passes: int | None = fields.PASSES(None)
     step: float | None = fields.FIRST_STEP(None)
     least: int | None = fields.LEAST_SEEN(None)

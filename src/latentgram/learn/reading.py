@@ -11,7 +11,7 @@ from pathlib import Path
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import plain_suffix
-from latentgram.data.formats import TEXT, format_of, has_trees
+from latentgram.data.formats import TEXT, format_of, has_trees, stream
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.ngrams.tables import is_table
 from latentgram.data.sentence import Sentence
@@ -101,6 +101,25 @@ def read_contexts(files: Sequence[Path], learner: Settings) -> Sized:
     if learner.said.get("view") == "lr-mvl":
         return Text.read(files)
     return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
+
+
+def read_raw_text(path: str) -> Text:
+    """The words of a file in any format; raw text is cut into sentences and words, as for parsing.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("Cats sleep. Dogs bark.\\n")
+    ...     file.flush()
+    ...     read_raw_text(file.name)
+    Text(2 sentences, 6 words, seal ...)
+    """
+    try:
+        text = Text.of(sentence.words for sentence in stream(path))
+    except DataError as error:
+        raise error if error.path else DataError(error.message, path=path) from None
+    if not len(text):
+        raise DataError("there is no text", path=path)
+    return text
 
 
 def read_vectors(path: str) -> WordVectors | WordClusters:

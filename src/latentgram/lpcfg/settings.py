@@ -10,6 +10,7 @@ from latentgram.kinds.groups import Gradual, Iterated, Seeded
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
+    from latentgram.data.text import Text
     from latentgram.kinds.word_space import ClusterSpace
 
 
@@ -103,6 +104,7 @@ class GradientChartCRF(Clustered, Gradual, passes=6, step=0.015):
     margin: float = fields.MARGIN(0.3)
     bits: int | Literal["auto"] = fields.LAYER_BITS("auto")
     tagger_up_to: int = fields.TAGGER_UP_TO(20_000)
+    text: Text | None = fields.RAW_TEXT(None)
 
 
 @dataclass(frozen=True, repr=False)

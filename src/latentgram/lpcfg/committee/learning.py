@@ -16,7 +16,7 @@ from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import Direction
 from latentgram.lpcfg.committee.model import Committee
-from latentgram.lpcfg.crf.learning import learn_chart_crf
+from latentgram.lpcfg.crf.learning import annotated_text, learn_layer
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.update import update as update_layer
 from latentgram.lpcfg.settings import GradientChartCRF, GradientCommittee
@@ -27,8 +27,9 @@ DIRECTIONS: tuple[Direction, ...] = "left", "right", "head"
 def learn_committee(treebank: Treebank[Tree], learner: GradientCommittee, context: Context) -> Committee:
     """The recipe."""
     layers: list[ChartCRF] = []
+    more = annotated_text(treebank, learner, context)
     for settings in settings_of(learner):
-        crf = learn_chart_crf(treebank, settings, context)
+        crf = learn_layer(treebank, settings, context, more)
         how = Provenance("Gradient", settings.plain(), trace=crf.provenance.trace)
         layers.append(dataclasses.replace(crf, provenance=how))
         context.progress.step("layers", len(layers), learner.layers)

@@ -3,7 +3,8 @@
 Charts are jackknifed (charts.py); then all of them are gone through in random order, a few times, one step per
 chart (kernels/learning.py), and the weights are the mean over all moments of learning. The grammar that the layer
 is for is learned from all trees, and so is the tagger of a small treebank. Head rules are learned from the
-treebank where no table fits it, so nothing is said of a language.
+treebank where no table fits it, so nothing is said of a language. If there is raw text, its trees are added to
+those that grammars are learned from (raw_text.py).
 
 Cost: that of jackknifing, and passes · charts · features; weights, their squares, drift and derivatives take
 4 · 2^bits numbers of 4 bytes.
@@ -27,6 +28,7 @@ from latentgram.lpcfg.combining import learn_ensemble
 from latentgram.lpcfg.crf.charts import jackknifed
 from latentgram.lpcfg.crf.kernels.learning import Lesson, State, learn_chart
 from latentgram.lpcfg.crf.model import ChartCRF
+from latentgram.lpcfg.crf.raw_text import annotated, checked, together
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.settings import ClusteringLPCFG, CombiningEnsemble, GradientChartCRF
 from latentgram.tagger.learning import learn_tagger
@@ -42,6 +44,19 @@ MOST_TAGS = 256
 
 def learn_chart_crf(treebank: Treebank[Tree], learner: GradientChartCRF, context: Context) -> ChartCRF:
     """The recipe."""
+    return learn_layer(treebank, learner, context, annotated_text(treebank, learner, context))
+
+
+def annotated_text(treebank: Treebank[Tree], learner: GradientChartCRF, context: Context) -> Treebank[Tree] | None:
+    """The trees of the raw text, if there is any, by a layer that is learned from the treebank alone."""
+    text = checked(learner.text)
+    return None if text is None else annotated(text, learn_layer(treebank, learner, context), context)
+
+
+def learn_layer(
+    treebank: Treebank[Tree], learner: GradientChartCRF, context: Context, more: Treebank[Tree] | None = None
+) -> ChartCRF:
+    """A layer for the trees of a treebank, over grammars of these and of some more trees."""
     heads = fitting_rules(treebank.forest)
     quiet = Context()
     forest = treebank.forest
@@ -49,7 +64,7 @@ def learn_chart_crf(treebank: Treebank[Tree], learner: GradientChartCRF, context
     tagged = words <= learner.tagger_up_to and tags <= MOST_TAGS
 
     def grammar_of(part: Treebank[Tree]) -> LPCFG | Ensemble:
-        return learn_grammar(part, learner, quiet)
+        return learn_grammar(together(part, more), learner, quiet)
 
     def tagger_of(part: Treebank[Tree]) -> Tagger | None:
         return learn_tagger(part, GradientTagger(), quiet) if tagged else None
@@ -57,7 +72,7 @@ def learn_chart_crf(treebank: Treebank[Tree], learner: GradientChartCRF, context
     lessons = jackknifed(treebank, learner.folds, grammar_of, heads, context, tagger_of)
     state = new_state(bits_for(words) if learner.bits == "auto" else learner.bits)
     trace = descend(lessons, state, learner, context)
-    grammar = learn_grammar(treebank, learner, dataclasses.replace(context, dev_score=None))
+    grammar = learn_grammar(together(treebank, more), learner, dataclasses.replace(context, dev_score=None))
     return ChartCRF(
         grammar,
         heads,
