@@ -178,6 +178,8 @@ def test_updates_by_bare_text_raise_its_likelihood(unknown: str) -> None:
     assert sum(map(faster.logprob, fresh)) > sum(map(updated.logprob, fresh))
     with pytest.raises(SettingError, match="weight of a model must be above 0"):
         lg.update_hmm(hmm, fresh, weight=0.0)
+    with pytest.raises(SettingError, match=r"above 0 and at most 1e\+12, got 1e\+308"):
+        lg.update_hmm(hmm, fresh, weight=1e308)
     with pytest.raises(DataError, match="no sentences to learn from"):
         lg.update_hmm(hmm, [])
 

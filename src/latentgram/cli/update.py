@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from latentgram.cli.options import NJobs, check_output
-from latentgram.errors import ModelFileError, SettingError, a_or_an
+from latentgram.errors import ModelFileError, a_or_an
 
 
 def update(
@@ -28,14 +28,15 @@ def update(
     from latentgram.cli.console import reading, say
     from latentgram.data.tag_dictionary import split_specification
     from latentgram.learn.reading import read_text
+    from latentgram.sequences.update import check_weight
     from latentgram.store import read_header
 
     check_output(output, files)
     before = latentgram.load(model)
     if not isinstance(before, latentgram.HMM):
         raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; only an HMM can be updated")
-    if weight is not None and not weight > 0:
-        raise SettingError(f"--weight must be above 0, got {weight}")
+    if weight is not None:
+        check_weight(weight)
     with reading(split_specification(str(file))[0] for file in files) as shown:
         sentences = list(read_text(files, latentgram.EM(known_tags=True)))
         after = latentgram.update_hmm(before, sentences, weight, n_jobs=n_jobs, progress=shown)

@@ -36,6 +36,8 @@ from latentgram.sequences.parameters import Emissions, Expected, Parameters, Pri
 
 ROUNDS = 3
 """Passes over the new sentences where tags are hidden."""
+MOST_WEIGHT = 1e12
+"""The largest weight of the old model, in sentences."""
 LEAST = 1e-9
 STEPS = 10_000
 """Most steps of the sum over the length of a sentence that gives the expected visits."""
@@ -67,10 +69,9 @@ def update_hmm(
                 "give the number of sentences that the model represents as weight: it was not learned from text"
             )
         weight = float(model.provenance.data_size)
-    if not weight > 0 or rounds < 1:
-        raise SettingError(
-            f"the weight of a model must be above 0 and rounds at least 1, got {weight} and {rounds}"
-        )
+    check_weight(weight)
+    if rounds < 1:
+        raise SettingError(f"an update needs at least 1 round, got {rounds}")
     items = [getattr(item, "sentence", item) for item in sentences]
     given = sentences_of(items)
     if isinstance(given, Text) or not given:
@@ -93,6 +94,12 @@ def update_hmm(
     hmm = as_hmm(parameters, shape, seen, unknown_words="class" if apart else "rarest")
     size = round(weight) + len(given)
     return replace(hmm, provenance=replace(model.provenance, data_size=size))
+
+
+def check_weight(weight: float) -> None:
+    """Refuse a weight of the old model that is none, or with which counts would not be numbers any more."""
+    if not 0 < weight <= MOST_WEIGHT:
+        raise SettingError(f"the weight of a model must be above 0 and at most {MOST_WEIGHT:g}, got {weight}")
 
 
 def updates_hmm(model: HMM) -> bool:
