@@ -41,7 +41,7 @@ NUMBERS = ("0", "1", "2", "3", "-1", "0.5", "x", "", "²", "nan", "-inf", "1e400
 HUGE = (str(2**31), str(2**63), "9" * 30, "1e30")
 CAN_BE_HUGE = {
     *("nbest", "samples", "diverse", "count", "number", "sentences", "batch", "clusters", "top"),
-    *("cutoff", "memory", "order", "seed", "least", "threshold", "span"),
+    *("folds", "weight", "cutoff", "memory", "order", "seed", "least", "threshold", "span"),
 }
 """Options whose huge values must be refused or do no harm; a huge number of rounds takes long, as it should."""
 WORDS = (

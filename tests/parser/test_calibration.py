@@ -78,7 +78,7 @@ def test_folds_calibrate_on_the_training_trees_without_having_seen_them(
     assert same(fitted.calibrator.parts, Curve.fit(*np.concatenate(seen).T))
     before, after = (lg.reliability(parser, test).reliability.error for parser in (parsers[0], fitted))
     assert after < before
-    for folds in (1, 61, -1):
+    for folds in (1, 61, -1, 10**30):
         with pytest.raises(SettingError, match="folds must be from 2"):
             lg.calibrate(parsers[0], train, folds=folds)
 

@@ -95,8 +95,9 @@ def test_each_part_is_rated_by_a_model_of_the_others(parser: lg.Parser) -> None:
         alone = find_suspects(others, [trees[number]], 1)[0]
         assert found[number + 1].per_word == pytest.approx(alone.per_word)
         assert found[number + 1].part == alone.part
-    with pytest.raises(SettingError, match="folds"):
-        find_suspects(parser, trees[:4], 2, folds=5)
+    for folds in (5, 10**30):
+        with pytest.raises(SettingError, match="folds"):
+            find_suspects(parser, trees[:4], 2, folds=folds)
 
 
 def test_the_report_holds_together(parser: lg.Parser) -> None:

@@ -28,17 +28,21 @@ Work = Callable[[Parser, Sequence[tuple[int, AnyTree]]], Result]
 def over_folds(
     parser: Parser,
     trees: Sequence[AnyTree],
-    parts: Sequence[Sequence[int]],
+    folds: int,
+    part: Callable[[int], Sequence[int]],
     work: Work[Result],
     engine: Engine,
     progress: Progress,
 ) -> Iterator[Result]:
-    """What comes of the work on each part of the trees, with a parser learned from all other trees."""
-    if not 2 <= len(parts) <= len(trees):
-        raise SettingError(f"folds must be from 2 to the number of trees ({len(trees)}), got {len(parts)}")
+    """What comes of the work on each part of the trees, with a parser learned from all other trees.
+
+    `part` gives the numbers of the trees of a part, from the number of this.
+    """
+    if not 2 <= folds <= len(trees):
+        raise SettingError(f"folds must be from 2 to the number of trees ({len(trees)}), got {folds}")
     learner_of(type(parser.model).__name__, parser.model.provenance)  # refused before any work is done
-    for done, result in enumerate(engine.map(_Fold(parser, trees, work), parts), 1):
-        progress.step("learning from the other parts", done, len(parts))
+    for done, result in enumerate(engine.map(_Fold(parser, trees, work), map(part, range(folds))), 1):
+        progress.step("learning from the other parts", done, folds)
         yield result
 
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import compress, pairwise
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,10 +179,12 @@ def _outcomes_by_folds(
     """Those of all trees; parts are contiguous, since trees of one text are alike."""
     if parser.tagger is not None and not gold_tags:
         raise SettingError("the tagger of this parser may have seen the trees: calibrate on others, without folds")
-    ends = [len(trees) * fold // folds for fold in range(folds + 1)] if folds > 0 else [0]
-    parts = [range(begin, end) for begin, end in pairwise(ends)]
+
+    def part(number: int) -> range:
+        return range(len(trees) * number // folds, len(trees) * (number + 1) // folds)
+
     work = partial(_outcomes_of_part, gold_tags=gold_tags)
-    return Outcomes.joined(list(over_folds(parser, list(trees), parts, work, engine, progress)))
+    return Outcomes.joined(list(over_folds(parser, list(trees), folds, part, work, engine, progress)))
 
 
 def _outcomes_of_part(parser: Parser, trees: Sequence[tuple[int, AnyTree]], *, gold_tags: bool) -> Outcomes:

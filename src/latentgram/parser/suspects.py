@@ -95,9 +95,12 @@ def _by_folds(
     parser: Parser, trees: list[AnyTree], folds: int, engine: Engine, progress: Progress
 ) -> Iterator[Suspect]:
     """All trees, each rated by a parser learned from the parts that it is not in; parts are every n-th tree."""
-    parts = [range(fold, len(trees), folds) for fold in range(folds)]
-    for fold in over_folds(parser, trees, parts, _rated, engine, progress):
-        yield from fold
+
+    def part(number: int) -> range:
+        return range(number, len(trees), folds)
+
+    for suspects in over_folds(parser, trees, folds, part, _rated, engine, progress):
+        yield from suspects
 
 
 def _rated(parser: Parser, trees: Sequence[tuple[int, AnyTree]]) -> list[Suspect]:
