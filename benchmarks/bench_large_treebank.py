@@ -10,7 +10,7 @@ are parsed.
 
 Conclusion (results/large_treebank.csv, 150 and 425 sentences, on a busy machine): 27,676 trees with 1,738 symbols
 are learned in 54 s, and both treebanks are parsed at more than 200 sentences/s. The memory of learning from all
-packs, 2.3 GB, is that of the trees and of four tables of expected counts, 0.3 GB each.
+packs, 1.9 GB, is that of the trees and of three tables of expected counts, 0.3 GB each.
 
     python benchmarks/bench_large_treebank.py [all|genia|ensemble|parents] [--parsed 300]
 """

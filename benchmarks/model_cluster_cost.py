@@ -42,6 +42,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf, log2, log10, sqrt
+from operator import iadd
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,7 @@ def em_costs(treebank: Any) -> Costs:
         work.append((working + unpacking) / number)
         size.append(len(pack(counts)))
     one, last = pack(counts), rounds[FIT[-1]]
-    adding, _ = timed(lambda: unpack(one) + counts)
+    adding, _ = timed(lambda: iadd(unpack(one), counts))
     reading, _ = timed(lambda: unpack(pack(last.grammar)))
     sending, _ = timed(lambda: pack(last.shards))
     making, _ = timed(lambda: last.maximised(counts))

@@ -10,7 +10,7 @@ They share symbols, rules and lexicon, so one chart serves them all (model.py).
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from latentgram.data.provenance import Provenance
@@ -39,6 +39,11 @@ class Member:
     dimensions: float
     states: float | None = None
 
+    @property
+    def size(self) -> float:
+        """The states of its grammar, as a multiple likewise."""
+        return self.dimensions if self.states is None else self.states
+
 
 MEMBERS = (
     Member("paper", 1 / 2, 1.0),
@@ -57,18 +62,32 @@ def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
     chosen = MEMBERS[: learner.members] if learner.noise == 0.0 else MEMBERS[:1] * learner.members
-    shared: dict[str, NodeViews] = {}
-    grammars = []
-    for number, member in enumerate(chosen):
-        seed = learner.seed + number
-        if learner.noise > 0.0 or member.features not in shared:
-            most = max(other.dimensions for other in chosen if other.features == member.features)
-            wanted = ViewSettings.under(learner, _dimensions(learner.states, most), member.features)
-            shared[member.features] = project(data, replace(wanted, seed=seed), context)
-        grammars.append(_learn(data, shared[member.features], member, seed, learner, context))
-        context.progress.step("members", number + 1, len(chosen))
+    # Members of the same views one after the other, so that views are kept for no longer than they are needed, and
+    # the largest first: learning takes some times the memory of a grammar, beside those that are there already.
+    alike: dict[object, list[int]] = {}
+    for number in sorted(range(len(chosen)), key=lambda number: -chosen[number].size):
+        alike.setdefault(number if learner.noise > 0.0 else chosen[number].features, []).append(number)
+    grammars: dict[int, LPCFG] = {}
+    for numbers in alike.values():
+        members = {number: chosen[number] for number in numbers}
+        for number, grammar in _learn_alike(data, members, learner, context):
+            grammars[number] = grammar
+            context.progress.step("members", len(grammars), len(chosen))
+    first, *others = (grammars[number] for number in range(len(chosen)))
     # The first one's closing serves them all: they share the chart.
-    return Ensemble((with_closing(grammars[0], treebank, context.engine), *grammars[1:]))
+    return Ensemble((with_closing(first, treebank, context.engine), *others))
+
+
+def _learn_alike(
+    data: GrammarData, members: dict[int, Member], learner: CombiningEnsemble, context: Context
+) -> Iterator[tuple[int, LPCFG]]:
+    """Grammars of the ensemble that share their views, with their numbers in it."""
+    first, states = min(members), learner.states
+    dimensions = _dimensions(states, max(member.dimensions for member in members.values()))
+    wanted = ViewSettings.under(learner, dimensions, members[first].features)
+    views = project(data, replace(wanted, seed=learner.seed + first), context)
+    for number, member in members.items():
+        yield number, _learn(data, views, member, learner.seed + number, learner, context)
 
 
 def _learn(
@@ -81,16 +100,19 @@ def _learn(
 ) -> LPCFG:
     """One grammar of the ensemble, which remembers how it was learned."""
     states = learner.states
-    seen = views.truncated(_dimensions(states, member.dimensions))
+    dimensions = _dimensions(states, member.dimensions)
     if member.states is None:
-        lexicon = LexiconPlan.of(data, learner.pull)
+        lexicon, seen = LexiconPlan.of(data, learner.pull), views.truncated(dimensions)
         grammar = spectral_grammar(data, seen, SpectralLPCFG.backoff, lexicon, context.engine)
-        return dataclasses.replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
-    quiet = dataclasses.replace(context, dev_score=None)
+        return replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
+    quiet = replace(context, dev_score=None)
     clusters = _part(states, member.states)
-    grammar = climb(data, cluster(data, seen, clusters, seed, context.engine), learner, quiet)
+    # What begins the climb has no name here, so that it is let go when it is used.
+    grammar = climb(
+        data, cluster(data, views.truncated(dimensions), clusters, seed, context.engine), learner, quiet
+    )
     fields: dict[str, object] = {"features": member.features, "seed": seed}
-    return dataclasses.replace(grammar, provenance=Provenance("Clustering", fields))
+    return replace(grammar, provenance=Provenance("Clustering", fields))
 
 
 def _dimensions(states: int, share: float) -> int:

@@ -123,25 +123,29 @@ def shards_of(derivations: Derivations) -> Kept[TreeShard]:
 
 def expect(shards: Kept[TreeShard], grammar: StateGrammar, engine: Engine) -> tuple[StateCounts, float]:
     """The expected counts of all shards, and the log-likelihood."""
-    count = partial(_count_shard, grammar=grammar, threads=within(engine))
+    count = partial(_count, grammar=grammar, threads=within(engine))
     # As many sums as shards in each: counts are large beside the trees they come from, where these have to travel.
-    group = max(1, isqrt(len(shards)))
-    counts = map_reduce(count, shards, across(engine), add=iadd, group=group)
+    groups = shards.grouped(max(1, isqrt(len(shards))))
+    counts = map_reduce(count, groups, across(engine), add=iadd)
     return counts, counts.loglik
 
 
-def _count_shard(shard: TreeShard, grammar: StateGrammar, threads: Engine) -> StateCounts:
-    """The expected counts of a shard."""
-    vectors, loglik = _inside_outside(shard, grammar, threads)
-    rule = np.empty_like(grammar.rule)
+def _count(shards: list[TreeShard], grammar: StateGrammar, threads: Engine) -> StateCounts:
+    """The expected counts of some shards, added where they are made: those of large grammars are large."""
+    rule, root, loglik = np.zeros_like(grammar.rule), np.zeros_like(grammar.root), 0.0
+    entry = np.zeros_like(grammar.entry)
+    for shard in shards:
+        vectors, bound = _inside_outside(shard, grammar, threads)
 
-    def count(first: int, last: int) -> None:
-        tree_states.rule_counts(first, last, shard.by_rule, grammar, vectors, rule)
+        def count(first: int, last: int, shard: TreeShard = shard, vectors: tree_states.Vectors = vectors) -> None:
+            tree_states.add_rule_counts(first, last, shard.by_rule, grammar, vectors, rule)
 
-    run_pieces(threads, count, np.diff(grammar.rules.offset) * (1 + np.diff(shard.by_rule.group)))
-    entry = tree_states.leaf_counts(shard.nodes, grammar.entry_offset, vectors)
-    root = np.zeros_like(grammar.root)
-    np.add.at(root, shard.nodes.symbol[shard.root], vectors.inside[shard.root] * vectors.outside[shard.root])
+        run_pieces(threads, count, np.diff(grammar.rules.offset) * (1 + np.diff(shard.by_rule.group)))
+        entry += tree_states.leaf_counts(shard.nodes, grammar.entry_offset, vectors)
+        roots = np.zeros_like(root)
+        np.add.at(roots, shard.nodes.symbol[shard.root], vectors.inside[shard.root] * vectors.outside[shard.root])
+        root += roots
+        loglik += bound
     return StateCounts(rule, entry, root, loglik)
 
 
@@ -172,7 +176,10 @@ def posteriors(shards: list[TreeShard], grammar: StateGrammar, engine: Engine) -
 def maximise(
     derivations: Derivations, states: Ints32, counts: StateCounts, backoff: float, pull: float, engine: Engine
 ) -> StateGrammar:
-    """Probabilities from expected counts, smoothed as the module's text says; zeros mean no smoothing."""
+    """Probabilities from expected counts, smoothed as the module's text says; zeros mean no smoothing.
+
+    The counts of rules are used up: the probabilities take their place, where it may be written to.
+    """
     d, most = derivations, int(states.max())
     offset = Layout.of(d.rules, d.lexicon, states)
     # The symbol and the state of every number in the flat layout of entries.
@@ -191,10 +198,10 @@ def maximise(
     distribution /= distribution.sum(1, keepdims=True)
     number = d.rule_count.astype(np.float64)
     weight = moments.back_off_weight(number, backoff)
-    rule = np.empty_like(counts.rule)
+    rule = counts.rule if counts.rule.flags.writeable else counts.rule.copy()
 
     def smooth(first: int, last: int) -> None:
-        moments.smooth_counts(first, last, rules, counts.rule, number, weight, distribution, rule)
+        moments.smooth_counts(first, last, rules, rule, number, weight, distribution)
 
     run_pieces(within(engine), smooth, np.diff(rules.offset))
     moments.divide_by_parent(rules, rule, moments.state_totals(rules, rule, d.symbols, most))

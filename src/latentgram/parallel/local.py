@@ -24,9 +24,8 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import cloudpickle
@@ -280,22 +279,15 @@ def map_reduce(
     *,
     add: Callable[[Result, Result], Result] = operator.add,
     start: Result | None = None,
-    group: int = 1,
 ) -> Result:
     """The sum of a function over parts, added from left to right.
 
-    `start` is what is added to, and the result when there are no parts. The sums of `group` parts each are made
-    where the work is done, so that fewer results travel; it must come from the data, as what is rounded does.
+    `start` is what is added to, and the result when there are no parts.
 
-    >>> map_reduce(sum, shards(range(10), 3)), map_reduce(sum, shards(range(10), 3), group=2)
-    (45, 45)
+    >>> map_reduce(sum, shards(range(10), 3))
+    45
     """
-    where = engine or InProcess()
-    if group == 1:
-        results: Iterator[Result] = where.map(function, parts)
-    else:
-        groups = parts.grouped(group) if isinstance(parts, Kept) else shards(parts, group)
-        results = where.map(_Sum(function, add), groups)
+    results = (engine or InProcess()).map(function, parts)
     if start is None:
         try:
             start = next(results)
@@ -311,17 +303,6 @@ def _processors() -> int:
         quota, period = map(int, _QUOTA.read_text().split())
         return max(1, min(bound, math.ceil(quota / period)))
     return bound
-
-
-@dataclass(frozen=True)
-class _Sum(Generic[Item, Result]):
-    """The sum of a function over some parts; a class, so that workers can be sent it."""
-
-    function: Callable[[Item], Result]
-    add: Callable[[Result, Result], Result]
-
-    def __call__(self, parts: list[Item]) -> Result:
-        return functools.reduce(self.add, map(self.function, parts))
 
 
 def across(engine: Engine) -> Engine:

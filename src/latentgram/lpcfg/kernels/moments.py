@@ -147,14 +147,19 @@ def gather_rows(rows, nodes, width):
 @njit()
 def row_products(first, second):
     """The outer product of every pair of rows, flattened."""
-    number, width = first.shape
+    products = np.empty((first.shape[0], first.shape[1] * second.shape[1]))
+    write_products(first, second, products)
+    return products
+
+
+@njit()
+def write_products(first, second, products):
+    """The same, into `products`."""
     breadth = second.shape[1]
-    products = np.empty((number, width * breadth))
-    for n in range(number):
-        for j in range(width):
+    for n in range(first.shape[0]):
+        for j in range(first.shape[1]):
             for k in range(breadth):
                 products[n, j * breadth + k] = first[n, j] * second[n, k]
-    return products
 
 
 @njit()
@@ -173,7 +178,7 @@ def back_off_weight(counts: Integers | Floats, constant: float) -> Floats:
 @njit()
 def _back_off(third, pairs, singles, means, weight, factor, result):
     """Blend E, the three E_ij·, the three E_i·· and the three means of one rule, and write the blend times a
-    factor into `result` [a, b, c]."""
+    factor into `result` [a, b, c], which may be E itself."""
     (zy, zw, yw), (z, y, w), (top, left, right) = pairs, singles, means
     rest = 1.0 - weight
     for i in range(z.size):
@@ -200,10 +205,17 @@ def _mean(rows):
 def view_moments(first, last, rules, nodes, views, weight, factor, result):
     """Write the smoothed moments of the rules first to last, each times its factor, flat at their offsets;
     `weight` is λ of each rule."""
+    room, most = 0, 0  # of what is fetched afresh for every rule, the system takes the memory back every time
+    for r in range(first, last):
+        a, b, c = sizes_of(rules, r)
+        room = max(room, min(CHUNK, nodes.group[r + 1] - nodes.group[r]) * b * c)
+        most = max(most, a * b * c)
+    products_room, sum_room = np.empty(room), np.empty(most)
     for r in range(first, last):
         a, b, c = sizes_of(rules, r)
         number = nodes.group[r + 1] - nodes.group[r]
-        third = np.zeros((a, b * c))
+        third = result[rules.offset[r] : rules.offset[r + 1]].reshape(a, b * c)
+        third[:] = 0.0
         pair_left, pair_right, pair_below = np.zeros((a, b)), np.zeros((a, c)), np.zeros((b, c))
         top, left, right = np.zeros(a), np.zeros(b), np.zeros(c)
         for begin in range(nodes.group[r], nodes.group[r + 1], CHUNK):
@@ -211,7 +223,12 @@ def view_moments(first, last, rules, nodes, views, weight, factor, result):
             z = gather_rows(views.outside, chunk, a)
             y = gather_rows(views.inside, nodes.left[chunk], b)
             w = gather_rows(views.inside, nodes.right[chunk], c)
-            third += np.dot(z.T, row_products(y, w)) / number
+            products = products_room[: chunk.size * b * c].reshape(chunk.size, b * c)
+            write_products(y, w, products)
+            of_chunk = np.dot(z.T, products, sum_room[: a * b * c].reshape(a, b * c))
+            for i in range(a):
+                for j in range(b * c):
+                    third[i, j] += of_chunk[i, j] / number
             pair_left += np.dot(z.T, y) / number
             pair_right += np.dot(z.T, w) / number
             pair_below += np.dot(y.T, w) / number
@@ -227,15 +244,15 @@ def view_moments(first, last, rules, nodes, views, weight, factor, result):
             (views.mean_outside[symbols[0]], views.mean_inside[symbols[1]], views.mean_inside[symbols[2]]),
             weight[r],
             factor[r],
-            result[rules.offset[r] : rules.offset[r + 1]].reshape(a, b, c),
+            third.reshape(a, b, c),
         )
 
 
 @njit()
-def smooth_counts(first, last, rules, counts, number, weight, distribution, result):
-    """Expected counts of the states of the rules first to last, blended with what their own sums foretell.
+def smooth_counts(first, last, rules, counts, number, weight, distribution):
+    """Blend, in place, expected counts of the states of the rules first to last with what their own sums foretell.
 
-    `number` is n of each rule, `distribution` [symbols, m] that of each symbol's states; written into `result`.
+    `number` is n of each rule, `distribution` [symbols, m] that of each symbol's states.
     """
     for r in range(first, last):
         a, b, c = sizes_of(rules, r)
@@ -256,7 +273,7 @@ def smooth_counts(first, last, rules, counts, number, weight, distribution, resu
             (distribution[symbols[0]], distribution[symbols[1]], distribution[symbols[2]]),
             weight[r],
             number[r],
-            result[flat].reshape(a, b, c),
+            counts[flat].reshape(a, b, c),
         )
 
 

@@ -179,8 +179,8 @@ def outside(part, nodes, grammar, vectors):
 
 
 @njit()
-def rule_counts(first, last, nodes, grammar, vectors, counts):
-    """Write into `counts` how often the rules first to last are used with each triple of states.
+def add_rule_counts(first, last, nodes, grammar, vectors, counts):
+    """Add to `counts` how often the rules first to last are used with each triple of states.
 
     `nodes` are the nodes by rule.
     """
@@ -197,7 +197,7 @@ def rule_counts(first, last, nodes, grammar, vectors, counts):
             rights = gather_rows(vectors.inside, nodes.right[chunk], c)
             total += np.dot(tops.T, row_products(lefts, rights))
         flat = slice(rules.offset[r], rules.offset[r + 1])
-        counts[flat] = grammar.rule[flat] * total.reshape(a * b * c)
+        counts[flat] += grammar.rule[flat] * total.reshape(a * b * c)
 
 
 @njit()
