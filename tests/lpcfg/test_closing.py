@@ -126,7 +126,14 @@ def test_trees_of_two_words_teach_nothing() -> None:
 
 def test_leaves_of_several_sentences_are_those_of_each_one_after_the_other(grammar: lg.LPCFG) -> None:
     table, sentences = LeafTable(grammar), [*BANK[:9].sentences(), lg.Sentence(("unheard-of", "words"))]
-    joined, word = LeafTable(grammar).of_all(sentences), 0
+    asked = [
+        (name, tag, not place)
+        for sentence in sentences
+        for place, (name, tag) in enumerate(zip(sentence.words, sentence.tags or (None, None), strict=True))
+    ]
+    distinct = sorted(set(asked), key=str)
+    joined = LeafTable(grammar).of_all(distinct, np.array([distinct.index(each) for each in asked]))
+    word = 0
     for sentence in sentences:
         alone = table.of(sentence)
         for one, other in zip(joined.between(word, word + len(sentence)), alone, strict=True):

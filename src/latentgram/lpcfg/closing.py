@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arrays import Floats32, Ints
-from latentgram.data.sentence import Sentence
+from latentgram.data.forest import Forest
+from latentgram.data.kernels.forest import numbered
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.lpcfg.kernels.chart import cells_of
 from latentgram.lpcfg.kernels.closing import BITS, UNIT, Lessons, learn_lessons, node_scores, sentence_tags
 from latentgram.lpcfg.model import LPCFG, layout
-from latentgram.lpcfg.projection import LeafTable, Projection
+from latentgram.lpcfg.projection import Asked, LeafTable, Projection
 from latentgram.parallel import Engine, within
 
 MOST = 3_000
@@ -132,16 +133,36 @@ def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generat
         return None
     binary = grammar.binarisation.binarise(chosen.forest)
     lengths, tree, width = binary.lengths, binary.tree_of, binary.end - binary.begin
-    pairs = [(sentence, Sentence(sentence.words)) for sentence in chosen.sentences()]
     start, cell = layout(np.repeat(lengths, 2)), layout(np.repeat(lengths * (lengths + 1) // 2, 2))
     is_node, cells = np.zeros(cell[-1], bool), cells_of(lengths[tree], binary.begin, width)
     for twin in range(2):
         is_node[cell[2 * tree + twin] + cells] = True
     table = LeafTable(grammar)
-    leaves = table.of_all(itertools.chain.from_iterable(pairs))
+    leaves = table.of_all(*_twins(chosen.forest, start))
     own, bigram = leaves.symbol - np.int32(len(grammar.interminals)), Projection(table).boundaries.bigram
     tag = sentence_tags(start, leaves.begin, own, leaves.weight, bigram, grammar.preterminal_tag)
     found = np.repeat(np.arange(2 * len(chosen)) % 2 == 1, np.diff(start))
     changed = found & (random.random(len(tag)) < NOISE)
     tag[changed] = random.choice(np.unique(grammar.preterminal_tag), int(changed.sum()))
     return Lessons(start, cell, tag, leaves.word, is_node)
+
+
+def _twins(forest: Forest, start: Ints) -> tuple[list[Asked], Ints]:
+    """The distinct words of sentences with and without their tags, and which of them each word of the lessons is:
+    every sentence first with its tags, then without; lesson l begins at `start[l]`."""
+    over_word, none = forest.is_tag, len(forest.labels)
+    first = forest.begin[over_word] == 0
+    tag = forest.label[over_word].astype(np.int64)
+    sentence = np.cumsum(first) - 1
+    within = np.arange(len(first)) - start[2 * sentence] // 2
+    key = np.empty(start[-1], np.int64)
+    for twin, tags in enumerate((tag, np.full_like(tag, none))):
+        key[start[2 * sentence + twin] + within] = (forest.word[over_word] * (none + 1) + tags) * 2 + first
+    distinct, place = numbered(key)
+    names = (*forest.labels, None)
+    word, tag_first = (part.tolist() for part in np.divmod(distinct, 2 * (none + 1)))
+    asked = [
+        (forest.words[number], names[other // 2], bool(other % 2))
+        for number, other in zip(word, tag_first, strict=True)
+    ]
+    return asked, place

@@ -56,7 +56,7 @@ with f and b the scaled forward and backward numbers of the bigram model. Nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
@@ -89,6 +89,8 @@ UNSEEN = -1
 """The entry of a leaf whose vector is not in the lexicon: it is the mean vector of its symbol times the weight."""
 HALF = 0.5
 """How often a word counts as seen with a tag when it was not."""
+_AT_A_TIME = 1024
+"""Words of which all leaves are listed at a time."""
 _SELDOM = 1e-3
 """What such a pair weighs beside others of the same word that were seen."""
 
@@ -118,16 +120,16 @@ class Leaves(NamedTuple):
 
 
 _Entries = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
-"""Symbols, entries and weights of one word."""
+"""Symbols, entries and weights of some leaves."""
 _OfWord = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], int]
-"""The same, and the word's number."""
+"""Those of one word, and the word's number."""
 _Rows = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]
 """Symbols, numbers and weights of rows of the lexicon, and the tags in which the symbols end."""
-_Asked = tuple[str, str | None, bool]
+Asked = tuple[str, str | None, bool]
 """A word, its tag where it has one, and whether it is the first of a sentence."""
 
 
-def _asked(sentence: Sentence) -> list[_Asked]:
+def _asked(sentence: Sentence) -> list[Asked]:
     """Its words."""
     return list(zip(sentence.words, sentence.tags or repeat(None), chain((True,), repeat(False)), strict=False))
 
@@ -191,23 +193,22 @@ class LeafTable:
         return symbol[row], row, weight[row], self.grammar.preterminal_tag[place[row]]
 
     @cached_property
-    def _begins(self) -> list[int]:
+    def _begins(self) -> NDArray[np.int64]:
         """[words + 1] where those of each word begin."""
         words = np.arange(len(self.grammar.words) + 1)
-        begins: list[int] = np.searchsorted(self.grammar.lexicon[self._rows[1], 1], words).tolist()
-        return begins
+        return np.searchsorted(self.grammar.lexicon[self._rows[1], 1], words)
 
     @cached_property
-    def _cache(self) -> dict[_Asked, _OfWord]:
+    def _cache(self) -> dict[Asked, _OfWord]:
         return {}
 
-    def _of_words(self, asked: list[_Asked]) -> dict[_Asked, _OfWord]:
+    def _remembered(self, asked: list[Asked]) -> dict[Asked, _OfWord]:
         """What may stand over words that were not asked for before."""
-        rows, rare = self._rows, self.grammar.rare_words
-        symbols = [rare.symbol(word, tag, first=first) for word, tag, first in asked]
-        numbers = self.grammar.words.encode(symbols).tolist()
+        leaves = self._of_words(asked)
+        begins = leaves.begin.tolist()
         of_words = {
-            each: (*self._look(rows, number, each[1]), number) for each, number in zip(asked, numbers, strict=True)
+            each: (leaves.symbol[first:end], leaves.entry[first:end], leaves.weight[first:end], number)
+            for each, first, end, number in zip(asked, begins, begins[1:], leaves.word.tolist(), strict=False)
         }
         if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
             self._cache.clear()
@@ -216,29 +217,32 @@ class LeafTable:
 
     def of(self, sentence: Sentence) -> Leaves:
         """The leaves of a sentence; its tags, where it has some, are believed."""
-        return self._joined(_asked(sentence))
-
-    def of_all(self, sentences: Iterable[Sentence]) -> Leaves:
-        """The leaves of several sentences, one after the other."""
-        asked = list(chain.from_iterable(map(_asked, sentences)))
-        number = {each: place for place, each in enumerate(dict.fromkeys(asked))}
-        once, place = self._joined(list(number)), np.array([number[each] for each in asked], np.int64)
-        sizes = np.diff(once.begin)[place]
-        begin = np.concatenate((np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)))
-        leaf = np.arange(begin[-1]) + np.repeat(once.begin[place] - begin[:-1], sizes)
-        return Leaves(begin, once.symbol[leaf], once.entry[leaf], once.weight[leaf], once.word[place])
-
-    def _joined(self, asked: list[_Asked]) -> Leaves:
-        """The leaves of words, one after the other."""
+        asked = _asked(sentence)
         known = {each: part for each in asked if (part := self._cache.get(each)) is not None}
-        if new := [each for each in asked if each not in known]:
-            known |= self._of_words(new)
+        if new := [each for each in dict.fromkeys(asked) if each not in known]:
+            known |= self._remembered(new)
         parts = [known[each] for each in asked]
         begin = np.zeros(len(parts) + 1, np.int32)
         symbols, entries, weights, numbers = zip(*parts, strict=True)
         np.cumsum([len(each) for each in symbols], out=begin[1:])
         symbol, entry, weight = (np.concatenate(part) for part in (symbols, entries, weights))
         return Leaves(begin, symbol, entry, weight, np.array(numbers, np.int64))
+
+    def of_all(self, asked: list[Asked], place: NDArray[np.int64]) -> Leaves:
+        """The leaves of many words, of which w is `asked[place[w]]`."""
+        once = self._of_words(asked)
+        sizes = np.diff(once.begin)[place]
+        begin = np.concatenate((np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)))
+        leaf = np.arange(begin[-1]) + np.repeat(once.begin[place] - begin[:-1], sizes)
+        return Leaves(begin, once.symbol[leaf], once.entry[leaf], once.weight[leaf], once.word[place])
+
+    def _of_words(self, asked: list[Asked]) -> Leaves:
+        """The leaves of words, one after the other."""
+        grammar, rare = self.grammar, self.grammar.rare_words
+        words = grammar.words.encode(rare.symbol(word, tag, first=first) for word, tag, first in asked)
+        tags = grammar.tags.encode("" if tag is None else tag for _, tag, _ in asked)
+        by_tag = grammar.words.encode("" if tag is None else tag_symbol(tag) for _, tag, _ in asked)
+        return self._look(words, tags, by_tag)
 
     def every(self, sentence: Sentence) -> Leaves:
         """All preterminals over every word: when those of `of` have no parse."""
@@ -254,40 +258,66 @@ class LeafTable:
 
     def distributions(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """Symbols and weights q(symbol → word) of every word of the lexicon, and of the one never seen."""
-        for word in range(len(self.grammar.words)):
-            symbol, _, weight = self._look(self._rows, word, None)
-            yield symbol, weight
+        every = np.arange(len(self.grammar.words), dtype=np.int32)
+        for words in np.split(every, range(_AT_A_TIME, len(every), _AT_A_TIME)):
+            nothing = np.full(len(words), ABSENT, np.int32)
+            leaves = self._look(words, nothing, nothing)
+            begin = leaves.begin[1:-1]
+            yield from zip(np.split(leaves.symbol, begin), np.split(leaves.weight, begin), strict=True)
         first = len(self.grammar.interminals)
         yield np.arange(first, first + len(self._kept), dtype=np.int32), self._kept
 
-    def _look(self, rows: _Rows, word: int, tag: str | None) -> _Entries:
-        asked = ABSENT if tag is None else self.grammar.tags.index(tag)
-        seen = self._seen(rows, word, asked)
-        if seen is None and tag is not None:
-            seen = self._seen(rows, self.grammar.words.index(tag_symbol(tag)), asked)
-        symbol, row, weight = self._unseen(asked) if seen is None else seen
-        return symbol, np.full_like(row, UNSEEN) if self.grammar.plain else row, weight
+    def _look(self, words: NDArray[np.int32], tags: NDArray[np.int32], by_tag: NDArray[np.int32]) -> Leaves:
+        """The leaves of words, one after the other, of which the numbers are given, and those of their tags.
 
-    def _seen(self, rows: _Rows, word: int, asked: int) -> _Entries | None:
-        """The leaves that the lexicon has for a word with a tag, by their numbers, or None."""
-        if word == ABSENT:
-            return None
-        here, (symbol, row, weight, tags) = slice(*self._begins[word : word + 2]), rows
-        symbol, row, weight, tags = symbol[here], row[here], weight[here], tags[here]
-        if asked != ABSENT:
-            same = (tags == asked).nonzero()[0]
-            symbol, row, weight, tags = symbol[same], row[same], weight[same], tags[same]
-        if not len(row):
-            return None
+        `by_tag` are the words that stand for those never seen with their tags.
+        """
+        symbols, rows, weights, _ = self._rows
+        word, place = self._seen(words, tags)
+        lacking = np.flatnonzero(np.bincount(word, minlength=len(words)) == 0)
+        again, more = self._seen(by_tag[lacking], tags[lacking])
+        word, place = np.concatenate((word, lacking[again])), np.concatenate((place, more))
+        lacking = np.flatnonzero(np.bincount(word, minlength=len(words)) == 0)
         if self._pull > 0:
-            grammar, first = self.grammar, len(self.grammar.interminals)
-            of_tag = np.bincount(tags, weight, len(grammar.tags))[grammar.preterminal_tag]
-            count = self._pull * of_tag / grammar.tag_count
-            count[symbol - first] += weight
-            weight = count * self._share
-            row = np.flatnonzero(weight).astype(np.int32)
-            symbol, weight = row + np.int32(first), weight[row]
-        return symbol, row, weight
+            parts = [self._pulled(word, place, len(words))]
+        else:
+            parts = [(word, (symbols[place], rows[place], weights[place]))]
+        for number in lacking.tolist():
+            unseen = self._unseen(int(tags[number]))
+            parts.append((np.full(len(unseen[0]), number), unseen))
+        word = np.concatenate([part for part, _ in parts])
+        symbol, entry, weight = (np.concatenate(part) for part in zip(*(part for _, part in parts), strict=True))
+        order = np.argsort(word, kind="stable")
+        begin = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=len(words))))).astype(np.int32)
+        entry = np.full_like(entry, UNSEEN) if self.grammar.plain else entry[order]
+        return Leaves(begin, symbol[order], entry, weight[order], words.astype(np.int64))
+
+    def _seen(
+        self, words: NDArray[np.int32], tags: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What the lexicon has for words with tags: the place of each of these words, and the row of `_rows`."""
+        known = words != ABSENT
+        begin, end = (np.where(known, self._begins[np.where(known, words + step, 0)], 0) for step in (0, 1))
+        word = np.repeat(np.arange(len(words)), end - begin)
+        row = np.arange(len(word)) + np.repeat(end - np.cumsum(end - begin), end - begin)
+        asked = tags[word]
+        same = np.flatnonzero((asked == ABSENT) | (self._rows[3][row] == asked))
+        return word[same], row[same]
+
+    def _pulled(
+        self, word: NDArray[np.int64], row: NDArray[np.int64], words: int
+    ) -> tuple[NDArray[np.int64], _Entries]:
+        """Of words for which the lexicon has rows the leaves of every preterminal of their tags."""
+        grammar, first = self.grammar, len(self.grammar.interminals)
+        symbol, _, weight, tags = (column[row] for column in self._rows)
+        size = len(grammar.tags)
+        of_tag = np.bincount(word * size + tags, weight, words * size).reshape(words, size)
+        count = self._pull * of_tag[:, grammar.preterminal_tag] / grammar.tag_count
+        count[word, symbol - first] += weight
+        weight = count * self._share
+        word, place = weight.nonzero()
+        entry = place.astype(np.int32)
+        return word, (entry + np.int32(first), entry, weight[word, place])
 
     def _unseen(self, asked: int) -> _Entries:
         """All preterminals of the tag, or all there are, over a word never seen with it."""
