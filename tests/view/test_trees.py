@@ -30,6 +30,12 @@ def test_every_word_and_label_is_drawn_once_escaped() -> None:
     assert sorted(shown) == sorted(["S", "NP", "VP", "DT", "NN", "VBZ", "<the>", '"cat&"', "sleeps"])
 
 
+def test_control_characters_leave_a_drawing_readable() -> None:
+    drawn = draw(Tree("NP\x00", (Tree("DT", word="t\x1bhe"), Tree("NN", word="c\ufffea\ud800t"))))
+    shown = [element.text for element in ElementTree.fromstring(drawn).iter() if element.text]
+    assert {"NP\ufffd", "t\ufffdhe", "c\ufffda\ufffdt"} <= set(shown)
+
+
 def test_words_stand_from_left_to_right_and_children_below() -> None:
     at = {content: (x, y) for content, x, y in texts(draw(SENTENCE))}
     assert at["<the>"][0] < at['"cat&"'][0] < at["sleeps"][0]

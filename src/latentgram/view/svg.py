@@ -5,6 +5,7 @@ Drawings contain their own style, readable on light and dark backgrounds, and ne
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from xml.sax.saxutils import escape, quoteattr
 
@@ -22,6 +23,8 @@ _STYLE = (
     # Colours that carry a meaning are for white; on black, but not on a plate of their own, they are too dark.
     f"{_IN} .soft{{fill:#8b949e}}{_IN} [style]:not(.plate){{filter:brightness(1.5)}}}}"
 )
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no XML may have, not even escaped."""
 _UNSURE, _SURE = (196, 60, 26), (30, 104, 160)
 
 
@@ -74,11 +77,11 @@ def line(x1: float, y1: float, x2: float, y2: float, /, **attributes: object) ->
 
 
 def document(width: float, height: float, parts: list[str], title: str) -> str:
-    """A whole drawing; `title` is what a screen reader says."""
+    """A whole drawing; `title` is what a screen reader says. What XML cannot hold becomes the replacement sign."""
     head = element("title", escape(title)) + element("style", _STYLE)
     return element(
         "svg",
-        head + "".join(parts),
+        _FORBIDDEN.sub("\ufffd", head + "".join(parts)),
         xmlns="http://www.w3.org/2000/svg",
         width=round(width),
         height=round(height),
