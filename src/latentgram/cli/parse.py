@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -32,11 +32,10 @@ from latentgram.errors import MOST_LISTED, SettingError
 
 if TYPE_CHECKING:
     from latentgram.data.files import Expected
-    from latentgram.data.formats import Question
     from latentgram.errors import DataError
     from latentgram.kinds.protocols import Decoder
     from latentgram.lpcfg.parse.pruning import Pruning
-    from latentgram.parser.answers import Request, Tally
+    from latentgram.parser.answers import Reading, Request, Tally
     from latentgram.parser.parser import Parser
 
 Decoders = Literal[
@@ -102,6 +101,20 @@ class Parsing(Workers):
     def kind(self) -> Inputs | None:
         """What the input is, where that is known."""
         return self.format or (None if self.files else "text")
+
+    @property
+    def reading(self) -> Reading:
+        """How the input is read."""
+        from latentgram.parser.answers import Reading
+
+        return Reading(
+            format=self.kind,
+            own_tags=self.own_tags,
+            gold_tags=self.gold_tags,
+            tokenised=self.tokenised,
+            partial=self.partial,
+            constraints=self.constraints,
+        )
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -217,23 +230,6 @@ def _pruning_named(name: Prunings) -> Pruning:
     return lg.Pruning.two_stage() if name == "two-stage" else lg.Pruning.none()
 
 
-def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
-    """The sentences of the input, with what is known of them."""
-    from latentgram.data.formats import read_partial, read_questions
-
-    if asked.partial:
-        return read_partial(asked.names, bad=bad)
-    return read_questions(
-        asked.names,
-        asked.kind,
-        own_tags=asked.own_tags,
-        gold_tags=asked.gold_tags or not parser.tags_itself,
-        constraints=asked.constraints,
-        bad=bad,
-        tokeniser=None if asked.tokenised else parser.cutter,
-    )
-
-
 def _expectation(parser: Parser, asked: Parsing) -> Expected:
     """How many sentences there are, for the bar: counted beforehand where the input is short."""
     from latentgram.cli.console import console
@@ -244,7 +240,7 @@ def _expectation(parser: Parser, asked: Parsing) -> Expected:
     sizes = [os.path.getsize(name) for name in asked.names if os.path.isfile(name)]
     if console.is_terminal and len(sizes) == len(asked.names) and sum(sizes) <= 2 * BLOCK_BYTES:
         with suppress(LatentgramError):  # which the work itself will meet and report in its place
-            expected.total = sum(1 for _ in _questions(parser, asked, []))
+            expected.total = sum(1 for _ in asked.reading.questions(parser, asked.names, []))
     return expected
 
 
@@ -252,8 +248,9 @@ def _answered(parser: Parser, asked: Parsing, expected: Expected, bad: list[Data
     """Write answers to a file or to standard output, and tell how far it is."""
     from latentgram.parser.answers import Request, Tally, answers, write_answers
 
-    questions = expected.watch(_questions(parser, asked, bad), asked.names)
+    reading = asked.reading
     with asked.engine() as engine:
+        questions = expected.watch(reading.questions(parser, asked.names, bad), asked.names)
         request = Request(asked.to, asked.probabilities, asked.nbest, asked.samples, asked.diverse, asked.seed)
         if asked.output is not None:
             yield from write_answers(

@@ -143,7 +143,8 @@ def read_questions(
     bad: list[DataError] | None = None,
     tokeniser: Cutter | None = None,
 ) -> Iterator[Question]:
-    """The sentences of files with their places: the line in plain text, else the number of the sentence.
+    """The sentences of files with their places: the line in plain text, else the number of the sentence. No file
+    is looked at before the first is asked for.
 
     Tagged text has its tags, unless `own_tags`; trees have theirs only with `gold_tags`, as in an evaluation.
     With a file of constraints text is cut at blanks, and their places are those of the constraints.
@@ -151,12 +152,13 @@ def read_questions(
     files, kind = find_files(paths, format)
     if constraints is not None:
         # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
-        return _with_constraints(
+        yield from _with_constraints(
             read_questions(files, kind, own_tags=own_tags, gold_tags=gold_tags), constraints, bad
         )
-    if kind == TEXT:
-        return _text_questions(files, bad, tokeniser)
-    return _tree_questions(files, kind, bad, own_tags or (kind != TAGGED and not gold_tags))
+    elif kind == TEXT:
+        yield from _text_questions(files, bad, tokeniser)
+    else:
+        yield from _tree_questions(files, kind, bad, own_tags or (kind != TAGGED and not gold_tags))
 
 
 def _text_questions(
@@ -247,5 +249,6 @@ def stream(
     [('Cats', 'sleep', '.'), ('Dogs', 'bark', '.')]
     """
     rules = None if tokenised else tokeniser or Tokeniser()
-    questions = read_questions(paths, format, own_tags=not tags, gold_tags=tags, tokeniser=rules)
+    files, kind = find_files(paths, format)
+    questions = read_questions(files, kind, own_tags=not tags, gold_tags=tags, tokeniser=rules)
     return (question.sentence for question in questions)

@@ -84,7 +84,7 @@ def _as_data(data: Sized) -> Sized:
         raise DataError("fit needs data, not a string or a path: read files with Treebank.read or Text.read")
     if isinstance(data, list | tuple) and data and all(isinstance(item, Tree | DependencyTree) for item in data):
         data = Treebank.of(data)
-    if isinstance(data, Treebank) and isinstance(data.items, Forest) and EMPTY in data.items.labels:
+    if isinstance(data, Treebank) and isinstance(data.items, Forest) and EMPTY in data.items.labels.symbols:
         message = f"the trees have empty elements ({EMPTY}), which are learned as words: see Treebank.clean"
         warnings.warn(message, stacklevel=3)
     return data

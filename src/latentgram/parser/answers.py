@@ -31,7 +31,7 @@ from itertools import islice
 from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike
-from latentgram.data.formats import Question
+from latentgram.data.formats import Question, read_partial, read_questions
 from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, NoParse, SettingError
@@ -48,6 +48,49 @@ LIST_BATCH = 8
 """Sentences at a time when many trees of each are wanted."""
 MOST_SENTENCES = 1 << 62
 """More than anybody can have parsed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How files are read by a parser.
+
+    >>> import tempfile
+    >>> import latentgram as lg
+    >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("The cats sleep. The dogs bark.")
+    ...     file.flush()
+    ...     [question.sentence.words for question in Reading().questions(parser, file.name)]
+    [('The', 'cats', 'sleep', '.'), ('The', 'dogs', 'bark', '.')]
+    """
+
+    format: str | None = None
+    """By default guessed from each file's name."""
+    own_tags: bool = False
+    """Whether tags of tagged text are left aside, …"""
+    gold_tags: bool = False
+    """… and whether those of trees are used, as they are by a parser that does not do without."""
+    tokenised: bool = False
+    """Whether text is in words already; else it is cut in the way of the parser."""
+    partial: bool = False
+    """Whether known phrases stand in square brackets."""
+    constraints: PathLike | None = None
+
+    def questions(
+        self, parser: Parser, paths: PathLike | Iterable[PathLike], bad: list[DataError] | None = None
+    ) -> Iterator[Question]:
+        """The sentences of files, with what is known of them."""
+        if self.partial:
+            return read_partial(paths, bad=bad)
+        return read_questions(
+            paths,
+            self.format,
+            own_tags=self.own_tags,
+            gold_tags=self.gold_tags or not parser.tags_itself,
+            constraints=self.constraints,
+            bad=bad,
+            tokeniser=None if self.tokenised else parser.cutter,
+        )
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,8 @@ class Cohen2013(Experiment[LPCFG, Tree]):
 
     def last_stage(self, grammar: LPCFG) -> float:
         """Milliseconds per sentence of the last stage of parsing, where the grammar itself looks at the chart."""
-        cascade, factors = Cascade((grammar,), Pruning()), Factors.of(grammar, "float32")
+        cascade = Cascade((grammar,), Pruning())
+        factors = Factors.of(grammar, "float32") if grammar.rule_rank.size else None
         posteriors = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
         charts = [posterior for posterior in posteriors if posterior is not None]
         tensors = Tensors.of(grammar, "float32", cascade.projection.index.unseen)

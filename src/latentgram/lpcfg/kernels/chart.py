@@ -212,7 +212,8 @@ def pack_items(length, cell_begin, item_symbol, joints, index, group_of):
     group_joint = np.empty(most, np.int32)
     split_begin, parent_begin = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
     split_left, split_right = np.empty(most, np.int32), np.empty(most, np.int32)
-    parent_item, parent_rule = np.empty(2 * most, np.int32), np.empty(2 * most, np.int32)
+    room = 2 * most + symbols  # in a short sentence a pair may have more parents than there are joints
+    parent_item, parent_rule = np.empty(room, np.int32), np.empty(room, np.int32)
     groups, splits, parents = 0, 0, 0
 
     for cell in range(length, cells):

@@ -355,12 +355,14 @@ def start_cut(words, rules, space):
         np.full((length + 1, length + 1), NOTHING, np.int32),
         np.empty((length, length), np.int32),
         np.zeros(length, np.int32),
-        grown(space.symbol, items),
-        grown(space.inside, items),
+        space.symbol,
+        space.inside,
         space.left,
         space.right,
         np.zeros(length, np.int64),
     )
+    if items > chart.symbol.shape[0]:
+        chart = _with_room(chart, items)
     for item in range(items):
         chart.symbol[item], chart.inside[item] = words.symbol[item], words.inside[item]
     for word in range(length):

@@ -99,7 +99,9 @@ def start_outside(chart, root, space):
     """Z, and the outside numbers of the roots."""
     cells, top = chart.cells[0], chart.at[chart.exponent.shape[0], 0]
     items, symbol, factors = np.int64(chart.begin[cells]), chart.symbol, chart.left.shape[1]
-    outside, left_above, right_above = grown(space.outside, items), space.left_above, space.right_above
+    outside, left_above, right_above = space.outside, space.left_above, space.right_above
+    if items > outside.shape[0]:
+        outside = grown(outside, items)
     if cells > left_above.shape[0]:
         left_above, right_above = grown_rows(left_above, cells), grown_rows(right_above, cells)
     for cell in range(cells):

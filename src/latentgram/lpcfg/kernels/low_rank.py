@@ -35,10 +35,8 @@ class Factors(NamedTuple):
     """[R] r of each rule."""
 
     @classmethod
-    def of(cls, grammar: LPCFG, precision: str) -> Factors | None:
-        """Those of a grammar, if its rules are sums of products."""
-        if not grammar.rule_rank.size:
-            return None
+    def of(cls, grammar: LPCFG, precision: str) -> Factors:
+        """Those of a grammar whose rules are sums of products."""
         return cls(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)
 
 

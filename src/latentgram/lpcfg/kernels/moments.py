@@ -109,7 +109,8 @@ def sparse_cross(inside, outside, inside_weight, outside_weight):
     filled = 0
     for i in range(rows):
         most = filled + min((begin[i + 1] - begin[i]) * outside.shape[1], outside_weight.size)
-        columns, values = grown(columns, most), grown(values, most)
+        if most > columns.shape[0]:
+            columns, values = grown(columns, most), grown(values, most)
         for e in range(begin[i], begin[i + 1]):
             for g in range(outside.shape[1]):
                 j = outside[example[e], g]

@@ -344,9 +344,9 @@ class Cascade:
         """The products of the rules of the finest grammars, where they are sums of some, in either precision."""
         return {
             double: tuple(
-                Factors.of(grammar, "float64" if double else self.pruning.precision) for grammar in self.finest
+                Factors.of(grammar, kind) if grammar.rule_rank.size else None for grammar in self.finest
             )
-            for double in (False, True)
+            for double, kind in ((False, self.pruning.precision), (True, "float64"))
         }
 
     def posterior(
