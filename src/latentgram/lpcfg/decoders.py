@@ -1,4 +1,4 @@
-"""Decoders of phrases: what a tree is worth, from the posteriors μ of a packed chart.
+"""Decoders of phrases: what a tree is worth, from the posteriors μ of a packed chart (`Phrases`).
 
 `Goodman`: the tree whose nodes are expected to be right most often (Goodman 1996). The expected number of right
 labelled nodes of a tree is the sum of their posteriors, so
@@ -29,24 +29,207 @@ equals the tree with the more probable tags is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from latentgram.arrays import Floats, Ints32
-from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.chart import PackedChart
-from latentgram.lpcfg.kernels.chart_trees import best_tree, k_best_trees
-from latentgram.lpcfg.kernels.decode import expected_brackets, most_expected_f1
+from latentgram.errors import NoParse, SettingError
+from latentgram.lpcfg.kernels.chart_trees import best_tree, draw_trees, k_best_trees
+from latentgram.lpcfg.kernels.decode import Told, expected_brackets, most_expected_f1, tell
+from latentgram.lpcfg.kernels.draws import draw_exactly
+from latentgram.lpcfg.kernels.edgewise import tree_log_share
+from latentgram.lpcfg.parse.labels import Nodes
 
 if TYPE_CHECKING:
-    from latentgram.lpcfg.parse.backend import Phrases
+    from latentgram.lpcfg.kernels.chart import PackedChart, SpanMasks
+    from latentgram.lpcfg.parse.cascade import Cascade, Posterior
+    from latentgram.lpcfg.parse.labels import LabelTable
+    from latentgram.lpcfg.projection import Leaves
 
 Trees = tuple[Ints32, Ints32]
 """[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
 
 _LEAST = 1e-12
+_NO_TREE = np.zeros(0, np.int32)
+
+
+class Decoded(NamedTuple):
+    """A tree over grammar symbols with what is said about it in `Parse`."""
+
+    nodes: Nodes
+    logprob: float
+    tree_logprob: float
+    fallback: bool = False
+    entropy: float = math.nan
+    expected: float = math.nan
+    conditional: bool = False
+    coarse: bool = False
+    tightened: bool = False
+    pruned: bool = False
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """The posteriors over a sentence, or over a part of one: what decoders choose trees by."""
+
+    cascade: Cascade
+    table: LabelTable
+    leaves: Leaves
+    posterior: Posterior
+    masks: SpanMasks | None = None
+    anywhere: bool = False
+    widened: bool = False
+    """Whether words were given preterminals that the grammar never has over them: p(sentence) is 0, and what there
+    is to say of trees is p(tree | sentence) with the wider lexicon."""
+
+    @property
+    def chart(self) -> PackedChart:
+        """The items and edges that may be in a tree."""
+        return self.posterior.chart
+
+    @property
+    def item(self) -> Floats:
+        """The posteriors of the items."""
+        return self.posterior.item
+
+    @property
+    def edge(self) -> Floats:
+        """The posteriors of the edges."""
+        return self.posterior.edge
+
+    @property
+    def sign(self) -> float:
+        """That of p(sentence) under a single grammar."""
+        return -1.0 if self.posterior.tensors is not None and self.posterior.negative else 1.0
+
+    @property
+    def chosen_by(self) -> Phrases:
+        """What decoders look at: the posteriors, or what they were made of."""
+        if self.posterior.means is None:
+            return self
+        item, edge = self.posterior.means
+        return replace(self, posterior=self.posterior._replace(item=item, edge=edge))
+
+    @cached_property
+    def labels(self) -> Floats:
+        """The posteriors of treebank nodes, from those of grammar symbols."""
+        return self.table.posteriors(self.chart, self.item)
+
+    @property
+    def searchable(self) -> bool:
+        """Whether the trees are those of a plain PCFG, so that p(tree) can be searched and drawn from exactly."""
+        return self.cascade.plain
+
+    def treebank_nodes(self, symbol: Ints32, size: Ints32) -> tuple[Ints32, Ints32]:
+        """The names of the treebank nodes of a derivation, and the sizes of their subtrees."""
+        return self.cascade.names.of_derivation(symbol, size)
+
+    def own_logprob(self, name: Ints32, size: Ints32) -> float:
+        """What the grammars give a treebank tree, be it in the chart or not; see `tree_logprob`."""
+        return self.cascade.tree_logprob(self.leaves, name, size)
+
+    def tree_logprob(self, name: Ints32, size: Ints32) -> float:
+        """log p(tree, sentence) of a treebank tree given by the names of its nodes."""
+        return self.own_logprob(name, size)
+
+    def log_share(self, name: Ints32, size: Ints32) -> float:
+        """log p(tree | sentence) of such a tree under the posteriors."""
+        return self.tree_logprob(name, size) - self.posterior.logprob
+
+    def _told(self, symbol: Ints32, size: Ints32) -> Told:
+        if not len(symbol):  # the best tree of weights that leave the range of floats
+            raise NoParse(
+                "the numbers of this grammar are too large or too small to compare the trees of a sentence"
+            )
+        told: Told = tell(self.chart, self.item, self.edge, symbol, size, self.table.nodes)
+        return told
+
+    def nodes(self, symbol: Ints32, size: Ints32) -> Nodes:
+        """A tree with the posteriors of its treebank nodes."""
+        return Nodes(symbol, size, self._told(symbol, size).nodes)
+
+    @cached_property
+    def entropy(self) -> float:
+        """That of the posterior over trees (`tell`)."""
+        told: Told = tell(self.chart, self.item, self.edge, _NO_TREE, _NO_TREE, self.table.nodes)
+        return told.entropy
+
+    def decoded(self, symbol: Ints32, size: Ints32, logprob: float | None = None) -> Decoded:
+        """A tree with all that is said about it; with log p(tree, sentence) where that is known."""
+        nodes, expected, entropy = self._told(symbol, size)
+        sentence = self.posterior.logprob
+        tree = self.tree_logprob(*self.treebank_nodes(symbol, size)) if logprob is None else logprob
+        coarse, tightened = self.posterior.coarse, self.posterior.tightened
+        if coarse:
+            sentence = math.nan  # what there is, is of another grammar
+        elif self.widened:
+            sentence, tree = -math.inf, tree - sentence
+        conditional = self.widened and not coarse
+        about = Nodes(symbol, size, nodes), sentence, tree, False, entropy, expected, conditional
+        return Decoded(*about, coarse, tightened, self.cascade.prunes)
+
+    def most_probable(self, count: int) -> Trees:
+        """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
+        if not self.searchable:
+            raise SettingError(
+                "with hidden states the most probable tree cannot be computed; use Goodman, MaxRule or Brackets"
+            )
+        return self.cascade.whole.most_probable(self.leaves, count, self.anywhere, self.masks)
+
+    def draws(self, uniforms: Floats) -> Trees:
+        """Draws from the posterior over trees, one per row of numbers in [0, 1).
+
+        They are exact if the grammar is a single one of non-negative numbers. Others draw from the distribution
+        that chooses each rule by itself and has the same posteriors.
+        """
+        posterior, cascade = self.posterior, self.cascade
+        if self.searchable:
+            return cascade.whole.draws(self.leaves, uniforms, self.masks)
+        if posterior.tensors is not None and cascade.finest[0].nonnegative:
+            items, sizes = draw_exactly(posterior.chart, posterior.tensors, *posterior.leaves, uniforms)
+        else:
+            items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
+        return posterior.chart.item_symbol[items], sizes
+
+
+class EdgewisePhrases(Phrases):
+    """Posteriors of a distribution that chooses each edge of the chart by itself (kernels/edgewise.py): those of
+    an ensemble, and of a layer over a grammar. Its most probable trees can be searched, and draws are exact."""
+
+    @property
+    def searchable(self) -> bool:
+        """The trees are not those of a plain PCFG, even where the grammar of the chart is one."""
+        return False
+
+    def log_share(self, name: Ints32, size: Ints32) -> float:
+        """That of the distribution; −∞ for a tree that is not in the chart."""
+        return float(tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size))
+
+    def tree_logprob(self, name: Ints32, size: Ints32) -> float:
+        """log p(sentence) of the grammars, and log p(tree | sentence) of the distribution.
+
+        It knows nothing of trees that are not in the chart: these have what the grammars give them, which is not
+        in the p(sentence) of a pruned chart either.
+        """
+        share = self.log_share(name, size)
+        return self.posterior.logprob + share if share > -math.inf else self.own_logprob(name, size)
+
+    def most_probable(self, count: int) -> Trees:
+        """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
+        chart, gain = self.chart, np.zeros(len(self.item))
+        with np.errstate(divide="ignore"):
+            logs, edges = np.log(self.item), np.log(self.edge)
+        roots = slice(chart.cell_begin[-2], None)
+        gain[roots] = logs[roots]
+        shares = np.subtract(
+            edges, logs[parents_of_edges(chart)], out=np.full(len(edges), -np.inf), where=edges > -np.inf
+        )
+        items, sizes = k_best_trees(chart, gain, shares, count)
+        return chart.item_symbol[items], sizes
 
 
 @runtime_checkable

@@ -305,6 +305,6 @@ def test_pruned_charts_are_marked_and_exact_ones_are_not():
 def test_charts_that_do_not_fit_into_memory_are_refused(monkeypatch):
     parser = Parser(fit(LPCFG, demo_treebank(60, seed=0), by=Clustering(states=2))).exact
     parser.parse("the teacher sleeps .")
-    monkeypatch.setattr("latentgram.lpcfg.parse.cascade.MOST_EDGES", 10)
+    monkeypatch.setattr("latentgram.lpcfg.parse.first_stage.MOST_EDGES", 10)
     with pytest.raises(DataError, match="without pruning the chart of these 4 words has"):
         parser.parse("the teacher sleeps .")

@@ -11,7 +11,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.interrupt import _HEARD
-from latentgram.lpcfg.parse import cascade
+from latentgram.lpcfg.parse import cascade, first_stage
 from latentgram.lpcfg.parse.backend import usual_pruning
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import PASSED, Deadline, OutOfTime
@@ -28,8 +28,8 @@ def grammar() -> lg.LPCFG:
 def test_part_by_part_is_the_same_as_at_once(grammar: lg.LPCFG, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = list(lg.demo_treebank(20, seed=1).sentences())
     whole = list(lg.Parser(grammar).parse_many(sentences))
-    monkeypatch.setattr(cascade, "_AT_ONCE", 2)
-    monkeypatch.setattr(cascade, "_CELLS", 5)
+    monkeypatch.setattr(first_stage, "_AT_ONCE", 2)
+    monkeypatch.setattr(first_stage, "_CELLS", 5)
     parts = list(lg.Parser(grammar).parse_many(sentences))
     assert [parse.tree for parse in parts] == [parse.tree for parse in whole]
     assert [parse.logprob for parse in parts] == [parse.logprob for parse in whole]
@@ -56,7 +56,7 @@ def test_a_sentence_without_time_gets_a_tree_that_says_so(
 ) -> None:
     """Of the stage that was reached, or, where none was, of parts; for lists and draws, too."""
     if long:
-        monkeypatch.setattr(cascade, "_AT_ONCE", 2)
+        monkeypatch.setattr(first_stage, "_AT_ONCE", 2)
     parser = lg.Parser(grammar, limit_seconds=SOON)
     for parse in [parser.parse(WORDS), *parser.nbest(WORDS, 2), *parser.sample(WORDS, 2)]:
         assert isinstance(parse.tree, lg.Tree)

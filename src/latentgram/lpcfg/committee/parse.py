@@ -30,11 +30,11 @@ from latentgram.lpcfg.committee.kernels import REST, span_chart
 from latentgram.lpcfg.committee.model import Committee
 from latentgram.lpcfg.committee.nodes import TreebankNodes, Trees, restored
 from latentgram.lpcfg.crf.parse import ChartCRFBackend
-from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
+from latentgram.lpcfg.decoders import Brackets, PhraseDecoder, Phrases
 from latentgram.lpcfg.kernels.chart import CLOSED, PackedChart, SpanMasks
 from latentgram.lpcfg.kernels.decode import Told
 from latentgram.lpcfg.model import mixed
-from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
+from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.constraints import span_masks
 from latentgram.lpcfg.parse.labels import LabelTable, Nodes
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, OutOfTime, Pruning

@@ -19,8 +19,8 @@ from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.crf.tags import TagEvidence
-from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
-from latentgram.lpcfg.parse.backend import EdgewisePhrases, PhraseBackend, Phrases
+from latentgram.lpcfg.decoders import Brackets, EdgewisePhrases, PhraseDecoder, Phrases
+from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Posterior
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.projection import Leaves

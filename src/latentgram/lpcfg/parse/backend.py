@@ -24,9 +24,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +42,17 @@ from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.interrupt import pause
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
-from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, Trees, parents_of_edges
-from latentgram.lpcfg.kernels.chart import PackedChart, SpanMasks
-from latentgram.lpcfg.kernels.chart_trees import draw_trees, k_best_trees
-from latentgram.lpcfg.kernels.decode import Told, tell
-from latentgram.lpcfg.kernels.draws import draw_exactly
-from latentgram.lpcfg.kernels.edgewise import tree_log_share
+from latentgram.lpcfg.decoders import (
+    Brackets,
+    Decoded,
+    EdgewisePhrases,
+    Goodman,
+    PhraseDecoder,
+    Phrases,
+    Trees,
+)
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.cascade import Cascade, Posterior
+from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.constraints import choose_leaves, span_masks
 from latentgram.lpcfg.parse.labels import (
     LabelTable,
@@ -72,8 +74,6 @@ if TYPE_CHECKING:
     from latentgram.evaluate.bracketing import BracketingScore
 
 Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-_NO_TREE = np.zeros(0, np.int32)
 
 MOST_NODES = 1 << 24
 """Nodes of all derivations that are searched at most for a list of trees."""
@@ -85,181 +85,6 @@ and all edges between them."""
 WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3, member_threshold=3e-4)
 """For grammars that know which cells may stay closed: what is left needs less room. The threshold of members was
 chosen on a held-out fifth of the training trees of the wsj sample."""
-
-
-class Decoded(NamedTuple):
-    """A tree over grammar symbols with what is said about it in `Parse`."""
-
-    nodes: Nodes
-    logprob: float
-    tree_logprob: float
-    fallback: bool = False
-    entropy: float = math.nan
-    expected: float = math.nan
-    conditional: bool = False
-    coarse: bool = False
-    tightened: bool = False
-    pruned: bool = False
-
-
-@dataclass(frozen=True)
-class Phrases:
-    """The posteriors over a sentence, or over a part of one: what decoders choose trees by."""
-
-    cascade: Cascade
-    table: LabelTable
-    leaves: Leaves
-    posterior: Posterior
-    masks: SpanMasks | None = None
-    anywhere: bool = False
-    widened: bool = False
-    """Whether words were given preterminals that the grammar never has over them: p(sentence) is 0, and what there
-    is to say of trees is p(tree | sentence) with the wider lexicon."""
-
-    @property
-    def chart(self) -> PackedChart:
-        """The items and edges that may be in a tree."""
-        return self.posterior.chart
-
-    @property
-    def item(self) -> Floats:
-        """The posteriors of the items."""
-        return self.posterior.item
-
-    @property
-    def edge(self) -> Floats:
-        """The posteriors of the edges."""
-        return self.posterior.edge
-
-    @property
-    def sign(self) -> float:
-        """That of p(sentence) under a single grammar."""
-        return -1.0 if self.posterior.tensors is not None and self.posterior.negative else 1.0
-
-    @property
-    def chosen_by(self) -> Phrases:
-        """What decoders look at: the posteriors, or what they were made of."""
-        if self.posterior.means is None:
-            return self
-        item, edge = self.posterior.means
-        return replace(self, posterior=self.posterior._replace(item=item, edge=edge))
-
-    @cached_property
-    def labels(self) -> Floats:
-        """The posteriors of treebank nodes, from those of grammar symbols."""
-        return self.table.posteriors(self.chart, self.item)
-
-    @property
-    def searchable(self) -> bool:
-        """Whether the trees are those of a plain PCFG, so that p(tree) can be searched and drawn from exactly."""
-        return self.cascade.plain
-
-    def treebank_nodes(self, symbol: Ints, size: Ints) -> tuple[Ints, Ints]:
-        """The names of the treebank nodes of a derivation, and the sizes of their subtrees."""
-        return self.cascade.names.of_derivation(symbol, size)
-
-    def own_logprob(self, name: Ints, size: Ints) -> float:
-        """What the grammars give a treebank tree, be it in the chart or not; see `tree_logprob`."""
-        return self.cascade.tree_logprob(self.leaves, name, size)
-
-    def tree_logprob(self, name: Ints, size: Ints) -> float:
-        """log p(tree, sentence) of a treebank tree given by the names of its nodes."""
-        return self.own_logprob(name, size)
-
-    def log_share(self, name: Ints, size: Ints) -> float:
-        """log p(tree | sentence) of such a tree under the posteriors."""
-        return self.tree_logprob(name, size) - self.posterior.logprob
-
-    def _told(self, symbol: Ints, size: Ints) -> Told:
-        if not len(symbol):  # the best tree of weights that leave the range of floats
-            raise NoParse(
-                "the numbers of this grammar are too large or too small to compare the trees of a sentence"
-            )
-        told: Told = tell(self.chart, self.item, self.edge, symbol, size, self.table.nodes)
-        return told
-
-    def nodes(self, symbol: Ints, size: Ints) -> Nodes:
-        """A tree with the posteriors of its treebank nodes."""
-        return Nodes(symbol, size, self._told(symbol, size).nodes)
-
-    @cached_property
-    def entropy(self) -> float:
-        """That of the posterior over trees (`tell`)."""
-        told: Told = tell(self.chart, self.item, self.edge, _NO_TREE, _NO_TREE, self.table.nodes)
-        return told.entropy
-
-    def decoded(self, symbol: Ints, size: Ints, logprob: float | None = None) -> Decoded:
-        """A tree with all that is said about it; with log p(tree, sentence) where that is known."""
-        nodes, expected, entropy = self._told(symbol, size)
-        sentence = self.posterior.logprob
-        tree = self.tree_logprob(*self.treebank_nodes(symbol, size)) if logprob is None else logprob
-        coarse, tightened = self.posterior.coarse, self.posterior.tightened
-        if coarse:
-            sentence = math.nan  # what there is, is of another grammar
-        elif self.widened:
-            sentence, tree = -math.inf, tree - sentence
-        conditional = self.widened and not coarse
-        about = Nodes(symbol, size, nodes), sentence, tree, False, entropy, expected, conditional
-        return Decoded(*about, coarse, tightened, self.cascade.prunes)
-
-    def most_probable(self, count: int) -> tuple[Ints, Ints]:
-        """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
-        if not self.searchable:
-            raise SettingError(
-                "with hidden states the most probable tree cannot be computed; use Goodman, MaxRule or Brackets"
-            )
-        return self.cascade.most_probable(self.leaves, count, self.anywhere, self.masks)
-
-    def draws(self, uniforms: Floats) -> tuple[Ints, Ints]:
-        """Draws from the posterior over trees, one per row of numbers in [0, 1).
-
-        They are exact if the grammar is a single one of non-negative numbers. Others draw from the distribution
-        that chooses each rule by itself and has the same posteriors.
-        """
-        posterior, cascade = self.posterior, self.cascade
-        if self.searchable:
-            return cascade.draws(self.leaves, uniforms, self.masks)
-        if posterior.tensors is not None and cascade.finest[0].nonnegative:
-            items, sizes = draw_exactly(posterior.chart, posterior.tensors, *posterior.leaves, uniforms)
-        else:
-            items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
-        return posterior.chart.item_symbol[items], sizes
-
-
-class EdgewisePhrases(Phrases):
-    """Posteriors of a distribution that chooses each edge of the chart by itself (kernels/edgewise.py): those of
-    an ensemble, and of a layer over a grammar. Its most probable trees can be searched, and draws are exact."""
-
-    @property
-    def searchable(self) -> bool:
-        """The trees are not those of a plain PCFG, even where the grammar of the chart is one."""
-        return False
-
-    def log_share(self, name: Ints, size: Ints) -> float:
-        """That of the distribution; −∞ for a tree that is not in the chart."""
-        return float(tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size))
-
-    def tree_logprob(self, name: Ints, size: Ints) -> float:
-        """log p(sentence) of the grammars, and log p(tree | sentence) of the distribution.
-
-        It knows nothing of trees that are not in the chart: these have what the grammars give them, which is not
-        in the p(sentence) of a pruned chart either.
-        """
-        share = self.log_share(name, size)
-        return self.posterior.logprob + share if share > -math.inf else self.own_logprob(name, size)
-
-    def most_probable(self, count: int) -> tuple[Ints, Ints]:
-        """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
-        chart, gain = self.chart, np.zeros(len(self.item))
-        with np.errstate(divide="ignore"):
-            logs, edges = np.log(self.item), np.log(self.edge)
-        roots = slice(chart.cell_begin[-2], None)
-        gain[roots] = logs[roots]
-        shares = np.subtract(
-            edges, logs[parents_of_edges(chart)], out=np.full(len(edges), -np.inf), where=edges > -np.inf
-        )
-        items, sizes = k_best_trees(chart, gain, shares, count)
-        return chart.item_symbol[items], sizes
 
 
 class PhraseBackend:

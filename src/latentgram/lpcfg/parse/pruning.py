@@ -11,10 +11,14 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from latentgram.errors import SettingError
 from latentgram.interrupt import pause
 from latentgram.kinds.fields import MOST_STATES
+
+if TYPE_CHECKING:
+    from latentgram.lpcfg.kernels.chart import SpanMasks
 
 PRECISIONS = ("float32", "float64")
 _THRESHOLDS = ("floor", "beam", "coarse_threshold", "coarse_edge_threshold", "threshold", "member_threshold")
@@ -186,6 +190,19 @@ class Deadline:
         for begin in range(first, end, size):
             self.check()
             yield begin, min(begin + size, end)
+
+
+class Attempt(NamedTuple):
+    """How the chart of a sentence, or of a part `anywhere` in one, is to be filled."""
+
+    pruning: Pruning
+    closed: bool
+    """Whether cells may stay closed."""
+    anywhere: bool
+    masks: SpanMasks | None
+    deadline: Deadline
+    double: bool = False
+    """Whether numbers are in double precision, whatever the precision of the others."""
 
 
 NO_LIMIT, PASSED = Deadline(), Deadline(-math.inf)
