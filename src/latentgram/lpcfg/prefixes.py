@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arrays import Floats, Floats32, Ints32
-from latentgram.lpcfg.kernels.latent_prefix import Latent, Ways
+from latentgram.lpcfg.kernels.latent_inside import Latent, Ways
 from latentgram.lpcfg.kernels.prefix import Numbers, OneState
 from latentgram.lpcfg.model import LPCFG, layout
 from latentgram.lpcfg.projection import Projection

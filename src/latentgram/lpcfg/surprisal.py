@@ -46,7 +46,8 @@ from latentgram.data.tokenise import words_of
 from latentgram.errors import SettingError, a_or_an
 from latentgram.interrupt import pause
 from latentgram.kinds.reading import Reading
-from latentgram.lpcfg.kernels.latent_prefix import LatentLeaves, latent_sweep
+from latentgram.lpcfg.kernels.latent_inside import LatentLeaves
+from latentgram.lpcfg.kernels.latent_prefix import latent_sweep
 from latentgram.lpcfg.kernels.prefix import Numbers, WordWeights, sweep
 from latentgram.lpcfg.model import LPCFG, Ensemble, mixed
 from latentgram.lpcfg.prefixes import SLOPE, LeftCorners, with_slopes
