@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, cast
 
 import typer
 
@@ -14,6 +14,7 @@ from latentgram.errors import SettingError
 from latentgram.kinds.learners import Smoothing
 
 if TYPE_CHECKING:
+    from latentgram.kinds.protocols import Exportable
     from latentgram.sequences.ngram import BackoffNGram
 
 app = typer.Typer(help="Count n-grams; build, mix, query and export language models.", no_args_is_help=True)
@@ -284,15 +285,15 @@ def export(
     An HMM can be written for OpenFst, too, as a transducer from words to tags, and so can an operator automaton
     without negative numbers.
     """
+    from latentgram.kinds.kind import kinds
+    from latentgram.kinds.protocols import Exportable
     from latentgram.learn.reading import read_automaton
-    from latentgram.sequences.automaton import OperatorAutomaton
-    from latentgram.sequences.hmm import HMM
     from latentgram.store import load, read_header
 
     check_output(output, model)
-    others: dict[str, type[OperatorAutomaton] | type[HMM]] = {"OperatorAutomaton": OperatorAutomaton, "HMM": HMM}
-    if to == "openfst" and model.suffix == ".lg" and (kind := others.get(read_header(model).kind)):
-        load(model, kind).to_openfst(output)
+    stored = kinds().get(read_header(model).kind) if to == "openfst" and model.suffix == ".lg" else None
+    if stored is not None and issubclass(stored.model_class(), Exportable):
+        cast("Exportable", load(model)).to_openfst(output)
         return
     automaton = read_automaton([model])
     if to == "arpa":

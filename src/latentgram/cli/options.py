@@ -178,12 +178,14 @@ def load_parser(path: Path, limit_seconds: float | None = None) -> Parser:
 
 
 def cutter_of(stored: Parser | SentenceTagger) -> Cutter | None:
-    """How text is cut into words for a model; None for an HMM, whose words are separated by spaces."""
+    """How text is cut into words for a model; None where words are what is separated by spaces."""
     import latentgram
+    from latentgram.kinds.kind import find_kind
 
     if isinstance(stored, latentgram.Parser):
         return stored.cutter
-    return None if isinstance(stored, latentgram.HMM) else latentgram.Tokeniser()
+    kind = find_kind(stored)
+    return None if kind is not None and kind.cut_at_blanks else latentgram.Tokeniser()
 
 
 def read_trees(path: Path, parser: Parser, kind: str | None = None) -> Iterable[Tree | DependencyTree]:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from latentgram.data.formats import Question
     from latentgram.data.sentence import Sentence
     from latentgram.data.tokenise import Cutter
-    from latentgram.kinds.protocols import SentenceTagger
+    from latentgram.kinds.protocols import Model, SentenceTagger
     from latentgram.kinds.tagging import Tagging as Result
-    from latentgram.sequences.hmm import HMM
+    from latentgram.sequences.ngram import BackoffNGram
 
     Answer = tuple[Sentence, list[Result]]
 
@@ -154,20 +154,21 @@ class _Tally:
 def _tagger(asked: Tagging) -> tuple[SentenceTagger, Cutter | None]:
     """The tagger of a file, and how text is cut into words for it, if not at blanks."""
     import latentgram
-    from latentgram.kinds.protocols import SentenceTagger
+    from latentgram.kinds.kind import kind_of
+    from latentgram.kinds.protocols import Renaming, SentenceTagger
     from latentgram.parser.judging import named_tags
 
     stored = latentgram.load(asked.model)
     parser = stored if isinstance(stored, latentgram.Parser) else None
     tagger = stored if parser is None else parser.own_tagger
-    if isinstance(tagger, latentgram.HMM):
-        return tagger if asked.named_by is None else named_tags(tagger, asked.named_by), None
     if not isinstance(tagger, SentenceTagger):
         what = f"{a_or_an(type(stored).__name__)}, not" if parser is None else "a parser without"
         raise ModelFileError(f"{asked.model} contains {what} a tagger")
-    if asked.named_by or asked.fast:
+    renaming = tagger if isinstance(tagger, Renaming) else None
+    if (asked.named_by and renaming is None) or (asked.fast and not kind_of(tagger).lookup):
         raise SettingError("--named-by and --fast are for hidden Markov models")
-    return tagger, cutter_of(tagger if parser is None else parser)
+    cutter = cutter_of(tagger if parser is None else parser)
+    return named_tags(renaming, asked.named_by) if renaming and asked.named_by else tagger, cutter
 
 
 def _tagged(
@@ -189,11 +190,12 @@ def _tagged(
 
 def _job(tagger: SentenceTagger, asked: Tagging) -> _Job:
     """What tags some sentences: all at a time, or, for lists and under constraints, one by one."""
+    from latentgram.kinds.kind import kind_of, named
     from latentgram.learn.reading import read_automaton
-    from latentgram.sequences.ngram_tagger import remember_tags
 
     if asked.fast is not None:
-        memory = remember_tags(cast("HMM", tagger), read_automaton([asked.fast]))
+        lookup = cast("Callable[[Model, BackoffNGram], SentenceTagger]", named(kind_of(tagger).lookup))
+        memory = lookup(tagger, read_automaton([asked.fast]))
         return _Job(lambda question: memory.tag_all([question.sentence]), memory.tag_all)
     if asked.nbest is not None:
         count = asked.nbest

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from latentgram.cli.options import NJobs, check_output
 from latentgram.errors import ModelFileError, a_or_an
+
+if TYPE_CHECKING:
+    from latentgram.kinds.protocols import Model
 
 
 def update(
@@ -27,18 +31,22 @@ def update(
     import latentgram
     from latentgram.cli.console import reading, say
     from latentgram.data.tag_dictionary import split_specification
+    from latentgram.kinds.kind import TEXT, find_kind, kinds, named
     from latentgram.learn.reading import read_text
     from latentgram.sequences.update import check_weight
     from latentgram.store import read_header
 
     check_output(output, files)
     before = latentgram.load(model)
-    if not isinstance(before, latentgram.HMM):
-        raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; only an HMM can be updated")
+    kind = find_kind(before)
+    if kind is None or not kind.update or kind.reads != TEXT:
+        able = " or ".join(each.name for each in kinds().values() if each.update and each.reads == TEXT)
+        raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; only {a_or_an(able)} can be updated")
     if weight is not None:
         check_weight(weight)
     with reading(split_specification(str(file))[0] for file in files) as shown:
         sentences = list(read_text(files, latentgram.EM(known_tags=True)))
-        after = latentgram.update_hmm(before, sentences, weight, n_jobs=n_jobs, progress=shown)
+        updated = cast("Callable[..., Model]", named(kind.update))
+        after = updated(before, sentences, weight, n_jobs=n_jobs, progress=shown)
     latentgram.save(after, output, read_header(model).precision)
     say(after.summary())

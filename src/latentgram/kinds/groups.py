@@ -8,6 +8,9 @@ from typing import Literal
 from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
 
+STARTS = 4
+"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
+
 
 @dataclass(frozen=True, repr=False)
 class Seeded(Settings):

@@ -151,10 +151,15 @@ class Kind:
     """The `Tagger` that it tags raw text with: a function of the model."""
     tagger: bool = False
     """Whether it gives tags to words."""
+    cut_at_blanks: bool = False
+    """Whether a word of raw text is to it what stands between blanks, as in the text it is learned from."""
+    lookup: str = ""
+    """A `SentenceTagger` that looks the tags of a tagger up: a function of the model and an n-gram automaton."""
     scores: Literal["", "sentences", "trees"] = ""
     """What `logprob` of the model is about, for a model that is not a parser (a `Scorer`)."""
     update: str = ""
-    """The model after a few more trees: a function of model and trees."""
+    """The model after a few more trees, or sentences: a function of model and trees. One that is learned from text
+    takes the `weight` of the model, `n_jobs` and `progress`, too."""
     updates: str = ""
     """Whether this model can be updated, a function of it; left empty, all can."""
     inspect: str = ""

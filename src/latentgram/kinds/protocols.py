@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 from latentgram.arrays import Floats, Ints
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.files import PathLike
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tree import Tree
@@ -91,6 +92,22 @@ class SentenceTagger(Model, Protocol):
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
     ) -> list[Tagging]:
         """Independent draws from p(tags | words)."""
+
+
+@runtime_checkable
+class Renaming(SentenceTagger, Protocol):
+    """A tagger whose tags can be given other names."""
+
+    def renamed(self, names: dict[str, str], /) -> Renaming:
+        """The same tagger with other names for its tags; several tags may have the same name."""
+
+
+@runtime_checkable
+class Exportable(Protocol):
+    """A model that other programs can read."""
+
+    def to_openfst(self, path: PathLike, /) -> None:
+        """Write it in OpenFst's text format."""
 
 
 @runtime_checkable

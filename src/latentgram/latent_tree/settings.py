@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
-from latentgram.kinds.groups import Iterated
+from latentgram.kinds.groups import STARTS, Iterated
 from latentgram.kinds.learners import EM, Spectral
 from latentgram.kinds.settings import Settings
 
@@ -49,8 +49,6 @@ class SpectralVectors(Settings):
     view: Literal["context", "singular", "lr-mvl", "tree"] = fields.VIEW("context")
 
 
-STARTS = 4
-"""Starts of a model whose ratings are averaged."""
 RATERS = {
     "latent-tree": tuple(EM(seed=seed) for seed in range(STARTS)),
     "latent-tree-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),

@@ -23,8 +23,7 @@ from latentgram.learn.reading import read_tagged_file, read_text
 from latentgram.parser.parser import accuracy_on
 
 if TYPE_CHECKING:
-    from latentgram.kinds.protocols import Model, Scorer, SentenceTagger
-    from latentgram.sequences.hmm import HMM
+    from latentgram.kinds.protocols import Model, Renaming, Scorer, SentenceTagger
 
 NOTHING_HELD_OUT = "there are no held-out sentences: the file is empty"
 IMPOSSIBLE = -1000.0
@@ -88,8 +87,8 @@ def _by_tags(file: Path) -> Judge:
     return rate
 
 
-def named_tags(model: HMM, file: str) -> HMM:
-    """An HMM whose tags are renamed many-to-one to those of tagged data."""
+def named_tags(model: Renaming, file: str) -> Renaming:
+    """A tagger whose tags are renamed many-to-one to those of tagged data."""
     pairs: Counter[tuple[str, str]] = Counter()
     sentences = read_tagged_file(file)
     if not sentences:

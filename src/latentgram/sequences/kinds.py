@@ -13,6 +13,8 @@ _HMM = Kind(
     TEXT,
     instead={learner: _NO_TAGS + learner for learner in ("Spectral", "Clustering")},
     tagger=True,
+    cut_at_blanks=True,
+    lookup="latentgram.sequences.ngram_tagger:remember_tags",
     scores="sentences",
 )
 KINDS = [

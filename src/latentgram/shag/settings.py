@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
-from latentgram.kinds.groups import Iterated, Seeded, Strings, TagSymbols
+from latentgram.kinds.groups import STARTS, Iterated, Seeded, Strings, TagSymbols
 from latentgram.kinds.learners import EM, Counting, Spectral
 from latentgram.kinds.settings import Settings
 
@@ -103,8 +103,6 @@ class CountingDistance(Heads):
     between: bool = fields.BETWEEN(True)
 
 
-STARTS = 4
-"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
 RATERS = {
     "shag": (EM(),),
     "shag-spectral": (Spectral(),),
