@@ -107,14 +107,8 @@ class Parsing(Workers):
         """How the input is read."""
         from latentgram.parser.answers import Reading
 
-        return Reading(
-            format=self.kind,
-            own_tags=self.own_tags,
-            gold_tags=self.gold_tags,
-            tokenised=self.tokenised,
-            partial=self.partial,
-            constraints=self.constraints,
-        )
+        tags = self.own_tags, self.gold_tags
+        return Reading(self.kind, *tags, self.tokenised, self.partial, self.constraints)
 
     def check(self) -> None:
         """Refuse what does not go together."""

@@ -50,7 +50,7 @@ MOST_SENTENCES = 1 << 62
 """More than anybody can have parsed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Reading:
     """How files are read by a parser.
 
