@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 import latentgram as lg
+from latentgram.parser.answers import Reading
 from latentgram.parser.parser import BATCH
 
 
@@ -40,3 +43,16 @@ def test_no_more_is_read_than_is_parsed(tmp_path: Path) -> None:
         assert len(list(islice(parses, 3))) == 3
         assert taken <= ahead * BATCH
         parses.close()  # type: ignore[attr-defined]
+
+
+def test_a_file_is_looked_at_when_its_first_sentence_is_asked_for(tmp_path: Path) -> None:
+    """But what cannot be streamed at all is said at once."""
+    parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))
+    later = tmp_path / "later"
+    questions = Reading().questions(parser, later)
+    later.write_text("the dog sleeps .\n", "utf-8")
+    assert [question.sentence.words for question in questions] == [("the", "dog", "sleeps", ".")]
+    with pytest.raises(lg.DataError, match="no such file"):
+        next(Reading().questions(parser, tmp_path / "never"))
+    with pytest.raises(lg.DataError, match="no such file"):
+        lg.stream(tmp_path / "never")

@@ -237,9 +237,10 @@ class Cascade:
         maker: Cutter | WholeCharts = self.whole
         if cuts and len(projection.grammar.interminals):
             maker = self._double_cutter if self.plain or attempt.double else self._cutter
-        total, scale, chart, leaf, inside, outside = maker.stage(leaves, attempt)
-        if not total > 0.0:
+        made = maker.stage(leaves, attempt)
+        if made is None or not made.total > 0.0:
             return None
+        total, scale, chart, leaf, inside, outside = made
         edge, item, logprob = np.zeros(0), np.zeros(0), math.nan
         if self.plain or attempt.deadline.limited:
             logprob = math.log(total) + float(np.log(scale).sum())

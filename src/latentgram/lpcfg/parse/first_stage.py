@@ -58,7 +58,7 @@ _COMMON = 160
 
 @dataclass(frozen=True)
 class Cutter:
-    """Makes the first chart of a sentence in a precision."""
+    """Makes the first chart of a sentence, cut as it grows, in a precision."""
 
     projection: Projection
     precision: str
@@ -180,12 +180,14 @@ class WholeCharts:
     last: bool
     """Whether no other grammar looks at them: the projection is the grammar."""
 
-    def stage(self, leaves: Leaves, attempt: Attempt) -> FirstStage:
-        """The chart of what is probable over a sentence with these leaves."""
+    def stage(self, leaves: Leaves, attempt: Attempt) -> FirstStage | None:
+        """The chart of what is probable over a sentence with these leaves, if there is a parse."""
         projection, pruning = self.projection, attempt.pruning
         index, probability = projection.index, projection.probability
         grown, scale = projection.grow(leaves, attempt.masks)
         outside = outside_items(grown, self._root(attempt.anywhere), index, probability)
+        if not outside.total > 0.0:
+            return None
         # A word by itself is the whole chart: there is nothing to save.
         least = pruning.coarse_threshold if len(scale) > 1 or self.last else 0.0
         kept = (outside.posterior >= least) & (outside.posterior > 0.0)
