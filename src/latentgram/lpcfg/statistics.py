@@ -31,6 +31,7 @@ from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
+from latentgram.lpcfg.kernels.heads import head_words
 from latentgram.lpcfg.settings import Trees
 from latentgram.parallel import Engine, beside
 
@@ -393,16 +394,8 @@ def head_leaves(derivations: Derivations, added: Flags, head_word: Ints32) -> In
     treebank.
     """
     d = derivations
-    position = np.zeros(len(added), np.int64)
-    position[~added] = head_word
-    owner = np.arange(len(added))
-    while (climbing := added[owner]).any():
-        owner = np.where(climbing, d.parent[owner], owner)
-    shared = position[owner]
-    below = (shared >= d.first) & (shared < d.first + d.width)
-    own_child = np.where(added[np.maximum(d.right, 0)], d.left, d.right)
-    position[added] = np.where(below, shared, position[np.maximum(own_child, 0)])[added]
-    return np.asarray(d.leaf[d.leaf_number - d.first + position], np.int64)
+    place = head_words(added, head_word, d.left, d.right, d.parent, d.first, d.width)
+    return np.asarray(d.leaf[d.leaf_number - d.first + place], np.int64)
 
 
 def _with_words(forest: Forest, words: Alphabet, number: Ints) -> Forest:
