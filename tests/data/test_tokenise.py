@@ -1,11 +1,13 @@
 """The tokeniser: what English and others want, and that no letter is lost whatever the text."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from latentgram.data.sentence import Sentence
-from latentgram.data.tokenise import Tokeniser, read_raw
+from latentgram.data.tokenise import AT_EDGE, INSIDE, NEVER, Tokeniser, read_raw, ruled_places
 
 RULES = Tokeniser()
 
@@ -63,6 +65,26 @@ def test_nothing_is_lost_or_changed(text: str) -> None:
     assert "".join(word for sentence in found for word in sentence.words) == "".join(text.split())
     for sentence in found:
         assert [sentence.text[begin:end] for begin, end in sentence.offsets] == list(sentence.words)
+
+
+@given(st.text(max_size=30))
+def test_rules_speak_of_every_place_and_never_cut_off_a_mark(text: str) -> None:
+    """Where no mark is involved they cut a text as a tokeniser does that knows no abbreviations and clitics."""
+    text = " ".join(text.split())
+    said = ruled_places(text)
+    assert len(said) == len(text)
+    ends, place = set(), 0
+    for piece in text.split():
+        for token in Tokeniser((), (), ()).cut(piece):
+            place += len(token)
+            ends.add(place)
+        place += 1
+    for end, (sign, answer) in enumerate(zip(text, said, strict=True), 1):
+        if answer == NEVER:
+            assert sign in "\u200c\u200d\u2060" or unicodedata.category(text[end]) in ("Mn", "Mc", "Me", "Cf")
+        else:
+            assert (answer in (AT_EDGE, INSIDE)) == (end in ends)
+            assert end == len(text) or unicodedata.category(text[end])[0] != "M"
 
 
 def test_text_can_be_had_back() -> None:

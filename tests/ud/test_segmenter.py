@@ -8,9 +8,10 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.surface import raw_text, tokens_of
+from latentgram.data.tokenise import ruled_places
 from latentgram.numeric.hashing import bucket
-from latentgram.ud.kernels.segmenting import KEYS, OUTLINES, character_keys
-from latentgram.ud.kernels.sentences import best_sentences, sentence_spans, token_keys
+from latentgram.ud.kernels.segmenting import FAMILIAR, KEYS, OUTLINES, character_keys
+from latentgram.ud.kernels.sentences import GAPS, best_sentences, sentence_spans, token_keys
 from latentgram.ud.segmenter import BITS, described, kinds_of
 
 NO_SPACE = "SpaceAfter=No"
@@ -88,11 +89,20 @@ def test_every_cut_has_its_probability(segmenter):
             assert 0 < token.split <= 1
 
 
-@pytest.mark.parametrize("classes", [0, 1, OUTLINES])
-def test_a_token_ends_where_the_weights_of_its_features_say(segmenter, classes):
+@pytest.mark.parametrize(("classes", "rules"), [(0, False), (1, False), (OUTLINES, False), (OUTLINES, True)])
+def test_a_token_ends_where_the_weights_of_its_features_say(segmenter, classes, rules):
     """σ of the summed weights, for every place, and the probability of a token as their product."""
-    segmenter = dataclasses.replace(segmenter, classes=classes > 0, outlines=classes == OUTLINES)
-    text = "Badi's kolo."
+    segmenter = dataclasses.replace(segmenter, classes=classes > 0, outlines=classes == OUTLINES, rules=rules)
+    text = "Badi's ko(lo)."
+    known = {divmod(int(code), 1 << 32) for code in segmenter.familiar}
+    assert (ord("l"), ord("o")) in known
+    ruled = [
+        said if rules and pair not in known else FAMILIAR
+        for said, pair in zip(
+            ruled_places(text), zip(map(ord, text), map(ord, text[1:] + " "), strict=True), strict=True
+        )
+    ]
+    assert any(ruled) == rules
     sign, kind = np.array([ord(each) for each in text], np.int64), kinds_of(text, addresses=True)
     keys = np.empty(KEYS, np.uint64)
     ends, weights, token = [], segmenter.ends.dense, 0
@@ -100,7 +110,9 @@ def test_a_token_ends_where_the_weights_of_its_features_say(segmenter, classes):
         if text[i] == " " or i + 1 == len(text) or text[i + 1] == " ":
             ends.append(1.0)
         else:
-            size = character_keys(sign, kind, 0, len(text), i, token, classes, segmenter.words, keys)
+            size = character_keys(
+                sign, kind, np.array(ruled), 0, len(text), i, token, classes, segmenter.words, keys
+            )
             total = sum(float(weights[bucket(keys[k], BITS)]) for k in range(size))
             ends.append(1 / (1 + np.exp(-total)))
         token = i + 1 if ends[-1] >= 0.5 else token
@@ -121,6 +133,39 @@ def test_signs_that_training_has_not_seen_are_cut_off(segmenter):
         token.form for each in segmenter.sentences("Debizu kolo‽ Badi kolo¡") for token in each.surface.tokens
     ]
     assert found == ["Debizu", "kolo", "‽", "Badi", "kolo", "¡"]
+
+
+def test_scripts_that_training_has_not_seen_are_cut_at_their_signs_and_not_between_letters(segmenter):
+    """Marks and invisible joiners stay with their letters, too."""
+    words = ["Москва", "Ελλάδα", "हिन्दी", "العربية", "漢字", "می\u200cخواهم", "ภาษาไทย", "e\u0301a"]
+    for word in words:
+        found = [each.surface.tokens for each in segmenter.sentences(f"Debizu {word} kolo. Badi kolo.")]
+        forms = [token.form for tokens in found for token in tokens]
+        assert forms == ["Debizu", word, "kolo", ".", "Badi", "kolo", "."]
+
+
+def test_rules_speak_where_characters_are_not_familiar_side_by_side():
+    """One sentence has a bracket, and none a comma behind one: weights without rules keep them together."""
+    bracketed = tree(["Bado", "(", "kolo", ")", "."], ["_", NO_SPACE, NO_SPACE, NO_SPACE, "_"])
+    trees = [*spaced(np.random.default_rng(0), 300), bracketed]
+    segmenter = lg.fit(lg.Segmenter, trees, by=lg.Gradient())
+    right = ("Bado", "[", "ba", "]", ",", "kolo", ".")
+    assert segmenter.sentence("Bado [ba], kolo.").words == right
+    assert dataclasses.replace(segmenter, rules=False).sentence("Bado [ba], kolo.").words != right
+
+
+def test_a_dash_before_a_blank_begins_a_sentence_and_one_at_a_word_does_not():
+    rng = np.random.default_rng(0)
+    trees = []
+    for _ in range(200):
+        some = ["".join(rng.choice(["ba", "do", "gi", "ke", "lo"], 2)) for _ in range(rng.integers(2, 5))]
+        dashed = ["-", some[0]] if rng.random() < 0.5 else []
+        misc = ["_"] * len(some) + [NO_SPACE] * bool(dashed) + ["_"] * bool(dashed)
+        first = rng.random() < 0.5
+        trees.append(tree(["-"] * first + some + dashed, ["_"] * first + misc))
+    segmenter = lg.fit(lg.Segmenter, trees, by=lg.Gradient())
+    found = [sentence.words for sentence in segmenter.sentences("bado gike -keba - loba dogi -gilo - bado keke")]
+    assert found == [("bado", "gike", "-", "keba"), ("-", "loba", "dogi", "-", "gilo"), ("-", "bado", "keke")]
 
 
 def test_a_token_is_kept_together_by_its_outline():
@@ -151,7 +196,7 @@ def all_cuts(length):
         yield list(zip([0, *ends], ends, strict=False))
 
 
-@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("wide", [GAPS, 1, 0])
 @pytest.mark.parametrize("text", ["Badi kolo . di ; Ko", "Ba ( di . ko ) . Lo : bi", "da ; di ; Do ; du"])
 def test_sentences_are_those_of_the_greatest_expected_f1_over_all_cuts(text, wide):
     """Weights at random: p of every sentence against the sum over all cuts, and the best of these by F1."""
@@ -190,7 +235,7 @@ def test_a_long_paragraph_whose_sentences_are_doubtful_is_cut_without_gaps():
     tokens = described(forms, np.ones(len(forms), np.bool_), np.zeros(0, np.uint64))
     for mean in (-0.3, -0.1, 0.0, 0.1):
         weights = np.random.default_rng(0).normal(mean, 0.2, 1 << 12).astype(np.float32)
-        spans = sentence_spans(tokens, True, weights, 12)
+        spans = sentence_spans(tokens, GAPS, weights, 12)
         chosen = best_sentences(*spans)
         begins, ends = spans[0][chosen].tolist(), spans[1][chosen].tolist()
         assert [0, *ends] == [*begins, len(forms)]

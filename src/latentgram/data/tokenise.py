@@ -23,11 +23,12 @@ that, the rules are those of English in the Penn Treebank. Linear in the text; r
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, islice, pairwise
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain, islice, pairwise
 from typing import Protocol
 
 from latentgram.data.files import PathLike, expand, read_lines
@@ -200,10 +201,11 @@ class Tokeniser:
         if tokens is None:
             if len(self._seen) >= REMEMBERED:  # a text of any length has new words without end
                 self._seen.clear()
-            tokens = self._seen[piece] = list(self._cut(piece))
+            tokens = self._seen[piece] = list(self.cut(piece))
         return tokens
 
-    def _cut(self, piece: str) -> Iterator[str]:
+    def cut(self, piece: str) -> Iterator[str]:
+        """The tokens of a piece without blanks."""
         whole = _WHOLE.match(piece)
         if whole is not None and whole.end() == len(piece):
             yield piece
@@ -263,6 +265,39 @@ class Tokeniser:
         yield from (word[:3], word[3:]) if plain in FUSED else (word,)
 
 
+WITHIN, AT_EDGE, INSIDE, NEVER = 1, 2, 3, 4
+"""What rules say of a place between two characters: that no token ends there, that one does, as signs at the edges
+of words are cut off, or because of a sign inside a word; or that none can, as a mark belongs to its letter."""
+_JOINERS = "\u200c\u200d\u2060"
+"""Invisible characters that join the two around them."""
+
+
+def ruled_places(text: str) -> bytes:
+    """What rules that know no language say of the place behind each character; tokens end before blanks.
+
+    >>> list(ruled_places("(ab)")), list(ruled_places("a/b c"))
+    ([2, 1, 2, 2], [3, 3, 2, 1, 2])
+    """
+    return b"\1".join(map(_ruled_piece, text.split(" ")))
+
+
+@lru_cache(REMEMBERED)
+def _ruled_piece(piece: str) -> bytes:
+    lengths = [len(token) for token in _SIGNS_ALONE.cut(piece)] if piece else []
+    ends = set(accumulate(lengths))
+    inside = [place for place, sign in enumerate(piece) if sign.isalnum()] or [0]
+    said = bytearray()
+    for end, sign in enumerate(piece, 1):
+        after = piece[end : end + 1]
+        if sign in _JOINERS or (after and unicodedata.category(after) in ("Mn", "Mc", "Me", "Cf")):
+            said.append(NEVER)
+        elif end not in ends:
+            said.append(WITHIN)
+        else:
+            said.append(INSIDE if inside[0] < end <= inside[-1] else AT_EDGE)
+    return bytes(said)
+
+
 def words_of(sentence: SentenceLike) -> Sentence:
     """A sentence for a grammar or a tagger: a string is text, split by the rules for English; lists are words.
 
@@ -273,6 +308,7 @@ def words_of(sentence: SentenceLike) -> Sentence:
 
 
 _RULES = Tokeniser()
+_SIGNS_ALONE = Tokeniser((), (), ())
 
 
 def _runs(signs: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from latentgram.data.invariants import ANY, holds, rising, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.data.surface import Surface, Token, paragraphs_of
-from latentgram.data.tokenise import unwrapped
+from latentgram.data.tokenise import ruled_places, unwrapped
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
@@ -35,6 +35,7 @@ from latentgram.ud.averaging import Learning, averaged_weights
 from latentgram.ud.chooser import codes_of, letters_of
 from latentgram.ud.kernels.segmenting import (
     BLANK,
+    FAMILIAR,
     FIRST_BLOCK,
     OUTLINES,
     Places,
@@ -47,6 +48,7 @@ from latentgram.ud.kernels.sentences import (
     CAPITALS,
     CASELESS,
     FIRST_SIGN,
+    GAPS,
     MIXED,
     NUMBER,
     OTHER,
@@ -65,6 +67,8 @@ SPLIT_BITS = 18
 """The same for the weights of splits."""
 OFTEN = 3
 """Words seen so often help to find words that are written without blanks, and are known in small letters."""
+FAMILIAR_FROM = 40
+"""Where two characters are side by side so often in training, rules are not asked whether a token ends between."""
 SENTENCE_STEP = 2.0
 """Steps towards the ends of sentences, of which there are few, are so many times as long."""
 SPARSE = 0.3
@@ -102,6 +106,12 @@ class Segmenter(Summarised):
     """Whether weights of token ends know wider kinds of characters."""
     outlines: bool = False
     """Whether they know what the token so far looks like as a whole, and what follows it."""
+    gaps: bool = False
+    """Whether weights of sentence ends know whether a blank follows the next token."""
+    rules: bool = False
+    """Whether weights of token ends know what rules say of characters that are not familiar side by side."""
+    familiar: Annotated[Codes, shape(ANY), rising()] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    """Codes of pairs of characters that are."""
 
     def summary(self) -> str:
         """One line."""
@@ -125,11 +135,13 @@ class Segmenter(Summarised):
         kind = kinds_of(text, self.chained)
         ends, stop_bits = (self.ends.dense, bits_of(self.ends)), bits_of(self.stops)
         classes = OUTLINES if self.outlines else int(self.classes)
-        probability = token_ends(sign, kind, self.joins, self.chained, classes, self.words, *ends)
+        ruled = _ruled([text], sign, self.familiar) if self.rules else np.full(len(sign), FAMILIAR)
+        probability = token_ends(sign, kind, ruled, self.joins, self.chained, classes, self.words, *ends)
         tokens = list(_cut(text, probability))
         forms = [text[piece.begin : piece.end] for piece in tokens]
         space = np.array([piece.space_after for piece in tokens], np.bool_)
-        spans = sentence_spans(described(forms, space, self.small), self.wide, self.stops.dense, stop_bits)
+        wide = GAPS if self.gaps else int(self.wide)
+        spans = sentence_spans(described(forms, space, self.small), wide, self.stops.dense, stop_bits)
         splits = [((form,), 1.0) for form in forms] if self.splitter is None else self.splitter.split(forms)
         begins, behind, sure, _ = spans
         for number in best_sentences(*spans).tolist():
@@ -338,11 +350,14 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     how = Learning(settings.passes, settings.step, BITS, settings.seed)
     passes = _Passes(how, context, [])
     joins = any(" " in form for form in forms)
-    ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
+    pairs, count = np.unique(_pairs(letters_of(paragraph.text for paragraph in paragraphs)[0]), return_counts=True)
+    familiar = pairs[count >= FAMILIAR_FROM]
+    ends = _learn_ends(paragraphs, familiar, words, joins, passes)
+    stops = _learn_sentences(paragraphs, small, passes)
     splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], replace(how, bits=SPLIT_BITS))
     trace = Provenance(trace=tuple(passes.trace))
-    knows = {"chained": True, "wide": True, "classes": True, "outlines": True}
-    return Segmenter(ends, stops, words, small, joins, splitter, trace, **knows)
+    knows = dict.fromkeys(("chained", "wide", "classes", "outlines", "gaps", "rules"), True)
+    return Segmenter(ends, stops, words, small, joins, splitter, trace, **knows, familiar=familiar)
 
 
 class _Passes(NamedTuple):
@@ -367,10 +382,13 @@ class _Passes(NamedTuple):
         return averaged_weights(self.how, count, moments, one_pass, report)
 
 
-def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, passes: _Passes) -> HashedWeights:
+def _learn_ends(
+    paragraphs: Sequence[_Paragraph], familiar: Codes, words: Codes, joins: bool, passes: _Passes
+) -> HashedWeights:
     text = "".join(paragraph.text for paragraph in paragraphs)
     sign = letters_of([text])[0]
     kind = np.concatenate([kinds_of(paragraph.text, True) for paragraph in paragraphs])
+    ruled = _ruled([paragraph.text for paragraph in paragraphs], sign, familiar)
     start = np.concatenate([[0], np.cumsum([len(paragraph.text) for paragraph in paragraphs])])
     number = np.repeat(np.arange(len(paragraphs)), np.diff(start))
     is_end = np.zeros(len(sign), np.bool_)
@@ -382,9 +400,24 @@ def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, pas
     places = Places(place, begin, end, token, is_end[place])
 
     def one(order: Ints, moment: float, weights: Moving) -> float:
-        return float(learn_ends(order, places, sign, kind, words, passes.how.step, moment, weights, BITS))
+        return float(learn_ends(order, places, sign, kind, ruled, words, passes.how.step, moment, weights, BITS))
 
     return passes.learn("token ends", len(place), len(place), one)
+
+
+def _pairs(sign: Ints) -> Codes:
+    """A code of each character and the next."""
+    codes: Codes = (sign << 32 | np.append(sign[1:], BLANK)).astype(np.uint64)
+    return codes
+
+
+def _ruled(texts: Sequence[str], sign: Ints, familiar: Codes) -> Ints:
+    """What rules say of the place behind each character of some texts, which have the codes `sign`."""
+    said = np.frombuffer(b"".join(map(ruled_places, texts)), np.uint8).astype(np.int64)
+    pairs = _pairs(sign)
+    place = np.minimum(np.searchsorted(familiar, pairs), max(len(familiar) - 1, 0))
+    said[familiar[place] == pairs if len(familiar) else np.zeros(len(pairs), np.bool_)] = FAMILIAR
+    return said
 
 
 def _token_begins(sign: Ints, is_end: Flags) -> Ints:

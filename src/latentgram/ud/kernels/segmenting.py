@@ -3,7 +3,8 @@
     p(a token ends behind character i | text, before) = σ(Σ_f w[f(text, i, where the token began)])
 
 Features are the characters and their kinds around i, the pieces from the last blank and to the next one, the token
-so far and its outline, and known words that end or begin there. O(characters).
+so far and its outline, and known words that end or begin there. Between characters that training has rarely seen
+side by side, there is also what rules that know no language say (data/tokenise.py). O(characters).
 
 A blank is code 32; paragraph p has the characters `start[p] … start[p + 1]`.
 """
@@ -14,12 +15,13 @@ import numpy as np
 
 from latentgram.arrays import Flags, Ints
 from latentgram.compiling import njit
+from latentgram.data.tokenise import NEVER
 from latentgram.numeric.hashing import mixed
 from latentgram.numeric.search import find
 from latentgram.ud.kernels.learning import move, score, sigmoid
 
 BLANK = 32
-KEYS = 64
+KEYS = 72
 """Room for the features of a decision."""
 REACH = 5
 """Characters on each side that are looked at one by one."""
@@ -34,6 +36,8 @@ KINDS_APART = 3, 4, 5, 6, 15
 """Digits, blanks, apostrophes, hyphens and marks: each is a class of its own."""
 OUTLINES = 2
 """Of `classes`: features know the outline of the token so far, too."""
+FAMILIAR = 0
+"""Of `ruled`: the two characters are often seen together, and nothing is said of what rules say."""
 _AHEAD = 12
 """Characters of an outline of what follows."""
 _OTHER = 2
@@ -89,12 +93,13 @@ def _longest_before(sign, i, begin, words):
 
 
 @njit()
-def character_keys(sign, kind, begin, end, i, token, classes, words, keys):
+def character_keys(sign, kind, ruled, begin, end, i, token, classes, words, keys):
     """Fill the features of the place behind character i of a paragraph; how many there are.
 
     The token that i belongs to began at `token`; if that is `NOWHERE`, features do not speak of it. Where
     `classes` is not 0 there are features of wider kinds, too, which know what to do with a sign that training has
-    not seen; where it is `OUTLINES`, features of outlines as well.
+    not seen; where it is `OUTLINES`, features of outlines as well. `ruled[i]`: what rules say of the place, if it
+    is not `FAMILIAR`.
     """
     size = 0
     for k in range(-REACH + 1, REACH + 1):
@@ -138,6 +143,12 @@ def character_keys(sign, kind, begin, end, i, token, classes, words, keys):
         size = _class_keys(kind, begin, end, i, token, keys, size)
     if classes == OUTLINES:
         size = _outline_keys(sign, kind, begin, end, i, token, keys, size)
+    if ruled[i] != FAMILIAR:
+        rule = mixed(np.uint64(71), ruled[i])
+        keys[size] = rule
+        keys[size + 1] = mixed(mixed(rule, _class(kind[i])), _class(at(kind, i + 1, begin, end)))
+        keys[size + 2] = mixed(mixed(rule, kind[i]), at(kind, i + 1, begin, end))
+        size += 3
     if len(words):
         before, behind = _longest_before(sign, i, begin, words), _longest_behind(sign, i, end, words)
         keys[size] = mixed(np.uint64(63), before)
@@ -225,14 +236,15 @@ class Places(NamedTuple):
 
 
 @njit()
-def learn_ends(order, places, sign, kind, words, step, moment, weights, bits):
+def learn_ends(order, places, sign, kind, ruled, words, step, moment, weights, bits):
     """One pass over such places, the tokens they are in being known; Σ −log p."""
     keys = np.empty(KEYS, np.uint64)
     loss = 0.0
     for n in order:
         moment += 1.0
         begin, end, gold = places.begin[n], places.end[n], places.gold[n]
-        size = character_keys(sign, kind, begin, end, places.place[n], places.token[n], OUTLINES, words, keys)
+        i, token = places.place[n], places.token[n]
+        size = character_keys(sign, kind, ruled, begin, end, i, token, OUTLINES, words, keys)
         p = sigmoid(score(keys[:size], weights.value, bits))
         loss -= np.log(max(p if gold else 1.0 - p, 1e-300))
         gradient = (1.0 if gold else 0.0) - p
@@ -242,10 +254,11 @@ def learn_ends(order, places, sign, kind, words, step, moment, weights, bits):
 
 
 @njit()
-def token_ends(sign, kind, joins, chained, classes, words, weights, bits):
+def token_ends(sign, kind, ruled, joins, chained, classes, words, weights, bits):
     """For each character of a paragraph, the probability that a token ends behind it; −1 for blanks.
 
-    Tokens end before blanks for sure, unless the treebank `joins` words over them. `chained`: weights know where a
+    Tokens end before blanks for sure, unless the treebank `joins` words over them, and not where rules say `NEVER`
+    of characters that are not `FAMILIAR`. `chained`: weights know where a
     token began; `classes`: and wider kinds of characters, or outlines too.
     """
     probability = np.full(len(sign), -1.0)
@@ -258,9 +271,11 @@ def token_ends(sign, kind, joins, chained, classes, words, weights, bits):
         last = i + 1 == len(sign)
         if last or (sign[i + 1] == BLANK and not joins):
             probability[i] = 1.0
+        elif ruled[i] == NEVER:
+            probability[i] = 0.0
         else:
             began = token if chained else NOWHERE
-            size = character_keys(sign, kind, 0, len(sign), i, began, classes, words, keys)
+            size = character_keys(sign, kind, ruled, 0, len(sign), i, began, classes, words, keys)
             probability[i] = sigmoid(score(keys[:size], weights, bits))
         if probability[i] >= 0.5:
             token = i + 1

@@ -3,7 +3,8 @@
     p(a sentence ends behind token t | tokens, its first token f) = σ(Σ_k v[k(tokens, t, f)])
 
 Features are the forms and shapes around t, how long the sentence is, whether brackets or quotes are open in it,
-and, in `wide` models, what tokens farther away look like: the last sign, the next one, and the case of words.
+in `wide` models what tokens farther away look like: the last sign, the next one, and the case of words; and, where
+`wide` is `GAPS`, whether a blank follows the next token, which tells the dash of a list from that of a word.
 
 *Sums.* With α(f) the probability that a sentence begins with token f, α(0) = 1,
 
@@ -40,6 +41,8 @@ SMALL, CAPITAL, CAPITALS, MIXED, CASELESS, NUMBER, OTHER = range(7)
 """What tokens look like; a sign has the code of its last character."""
 FIRST_SIGN, COLON, SEMICOLON = 33, ord(":"), ord(";")
 ITERATIONS = 20
+GAPS = 2
+"""Of `wide`: features know of blanks behind the next token, too."""
 
 
 class Tokens(NamedTuple):
@@ -97,7 +100,8 @@ def token_keys(tokens, begin, end, first, t, opened, quoted, wide, keys):
     keys[23] = mixed(mixed(np.uint64(15), at(shape, first, begin, end)), s1)
     keys[24] = mixed(mixed(np.uint64(16), s_1), mixed(pair, s1))
     keys[25] = mixed(mixed(np.uint64(17), blank), small)
-    return _wide_keys(tokens, begin, end, first, t, pair, keys, 26) if wide else 26
+    size = _wide_keys(tokens, begin, end, first, t, pair, keys, 26) if wide else 26
+    return _gap_keys(tokens, begin, end, t, pair, keys, size) if wide == GAPS else size
 
 
 @njit()
@@ -142,6 +146,19 @@ def _wide_keys(tokens, begin, end, first, t, pair, keys, size):
 
 
 @njit()
+def _gap_keys(tokens, begin, end, t, pair, keys, size):
+    """Add features of the blanks behind this token and the next; how many there are."""
+    here, after = tokens.look[t], at(tokens.look, t + 1, begin, end)
+    gap = (2 if tokens.space[t + 1] else 1) if t + 1 < end else 0
+    gaps = mixed(mixed(np.uint64(24), gap), 1 if tokens.space[t] else 0)
+    keys[size] = mixed(gaps, after)
+    keys[size + 1] = mixed(mixed(gaps, after), here)
+    keys[size + 2] = mixed(mixed(pair, gap), after)
+    keys[size + 3] = mixed(mixed(gaps, at(tokens.low, t + 1, begin, end)), 1)
+    return size + 4
+
+
+@njit()
 def _rounded(distance):
     """A distance, to eights where it is long."""
     return distance if distance < 5 else 5 + min(distance // 8, 4)
@@ -167,7 +184,7 @@ def learn_sentences(order, start, tokens, gold, step, moment, weights, bits):
         for t in range(start[p], start[p + 1] - 1):  # with the paragraph a sentence ends in any case
             moment += 1.0
             opened, quoted = _after(opened, quoted, tokens.bracket[t])
-            size = token_keys(tokens, start[p], start[p + 1], first, t, opened, quoted, True, keys)
+            size = token_keys(tokens, start[p], start[p + 1], first, t, opened, quoted, GAPS, keys)
             share = sigmoid(score(keys[:size], weights.value, bits))
             loss -= np.log(max(share if gold[t] else 1.0 - share, 1e-300))
             gradient = (1.0 if gold[t] else 0.0) - share
