@@ -2,8 +2,8 @@
 
 A treebank of some hundred trees has few words, so a grammar knows the others by their form alone, and few of their
 phrases. Text is cheap. So a first layer is learned from the treebank, and parses the text; the grammars of the
-second, jackknifed or not, are learned from their trees and from these together. The layer itself is taught by the
-trees of the treebank only: in the others every choice of the first layer would look right.
+second, jackknifed or not, are learned from their own trees, which count `WEIGHT` times, and from these. The layer
+itself is taught by the trees of the treebank only: in the others every choice of the first layer would look right.
 
 Cost: learning twice, and one parse of each sentence of the text.
 """
@@ -27,6 +27,8 @@ from latentgram.parallel import shards
 
 LONGEST = 100
 """Longer lines of a text are seldom sentences."""
+WEIGHT = 3
+"""How often a tree of the treebank counts, which is right, for every one of the text, which may be wrong."""
 _BATCH = 50
 
 
@@ -71,5 +73,7 @@ def checked(text: object) -> Text | None:
 
 
 def together(treebank: Treebank[Tree], more: Treebank[Tree] | None) -> Treebank[Tree]:
-    """One treebank of both."""
-    return treebank if more is None else Treebank.of(Forest.concatenate([treebank.forest, more.forest]))
+    """What a grammar is learned from: the trees of a treebank and, if there are any, those of a text."""
+    if more is None:
+        return treebank
+    return Treebank.of(Forest.concatenate([*[treebank.forest] * WEIGHT, more.forest]))
