@@ -99,3 +99,12 @@ def test_files_stream(tmp_path) -> None:
     assert [sentence.words for sentence in read_raw(path, RULES)] == [
         ("Hi", "there", "."), ("Bye", "!"), ("More", "."),
     ]  # fmt: skip
+
+
+def test_any_number_of_clitics_and_signs() -> None:
+    """What calls itself for each clitic, or copies a piece for each sign, fails or takes minutes."""
+    for clitic in ("'s", "n't", "'ll"):
+        assert Tokeniser().sentence("a" + clitic * 5000).words == ("a", *[clitic] * 5000)
+    french = Tokeniser(beginnings=("l'", "d'"))
+    assert french.sentence("l'" * 5000 + "eau").words == (*["l'"] * 5000, "eau")
+    assert Tokeniser().sentence("…" * 200_000).words == ("…",) * 200_000

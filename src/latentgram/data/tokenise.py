@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, islice, pairwise
@@ -210,7 +210,7 @@ class Tokeniser:
         if whole is not None and whole.end() == len(piece):
             yield piece
             return
-        if self._keeps_point(piece) or _plain(piece) in self.endings:
+        if self._keeps_point(piece) or self._is_one_of(piece, self.endings):
             yield piece
             return
         first, last = 0, len(piece)
@@ -226,13 +226,23 @@ class Tokeniser:
         """Whether nothing is to be taken off: at the left for a text up to the end, at the right for any."""
         if text[-1] == _POINT:
             return self._keeps_point(text)
-        plain = _plain(text)
-        if plain in self.endings or plain in self.beginnings or _WHOLE.fullmatch(text):
+        if self._is_one_of(text, self.endings) or self._is_one_of(text, self.beginnings) or _WHOLE.fullmatch(text):
             return True
         return text[-1] not in _CLOSING and text[0] not in _OPENING
 
     def _keeps_point(self, text: str) -> bool:
-        return text[-1] == _POINT and (_INITIALS.match(text) is not None or _plain(text) in self.abbreviation_set)
+        if text[-1] != _POINT:
+            return False
+        return _INITIALS.match(text) is not None or self._is_one_of(text, self.abbreviation_set)
+
+    def _is_one_of(self, text: str, words: Collection[str]) -> bool:
+        """Whether a text is listed; none as long as a page is copied to find that out."""
+        return len(text) <= self._longest and _plain(text) in words
+
+    @cached_property
+    def _longest(self) -> int:
+        """Characters of the longest listed word."""
+        return max(map(len, (*self.abbreviations, *self.endings, *self.beginnings)), default=0)
 
     @cached_property
     def abbreviation_set(self) -> frozenset[str]:
@@ -251,18 +261,23 @@ class Tokeniser:
                 yield from self._clitics(bit)
 
     def _clitics(self, word: str) -> Iterator[str]:
-        plain = _plain(word)
-        for start in self.beginnings:
-            if plain.startswith(start) and len(word) > len(start):
-                yield word[: len(start)]
-                yield from self._clitics(word[len(start) :])
-                return
-        for end in self.endings:
-            if plain.endswith(end) and len(word) > len(end):
-                yield from self._clitics(word[: -len(end)])
-                yield word[-len(end) :]
-                return
-        yield from (word[:3], word[3:]) if plain in FUSED else (word,)
+        """A word and the clitics before and behind it, of which there may be any number."""
+        first, last, behind = 0, len(word), list[str]()
+        while True:
+            more = last - first
+            begins = (len(each) for each in self.beginnings if more > len(each) and _has(word, first, each))
+            ends = (len(each) for each in self.endings if more > len(each) and _has(word, last - len(each), each))
+            if size := next(begins, 0):
+                yield word[first : first + size]
+                first += size
+            elif size := next(ends, 0):
+                last -= size
+                behind.append(word[last : last + size])
+            else:
+                break
+        rest = word[first:last]
+        yield from (rest[:3], rest[3:]) if _plain(rest) in FUSED else (rest,)
+        yield from reversed(behind)
 
 
 WITHIN, AT_EDGE, INSIDE, NEVER = 1, 2, 3, 4
@@ -314,6 +329,11 @@ _SIGNS_ALONE = Tokeniser((), (), ())
 def _runs(signs: str) -> Iterator[str]:
     """Signs one by one, runs of points, dashes and the like together."""
     return (match.group() for match in _RUN.finditer(signs))
+
+
+def _has(word: str, at: int, plain: str) -> bool:
+    """Whether a word has a clitic at a place, written in whatever way."""
+    return _plain(word[at : at + len(plain)]) == plain
 
 
 def _plain(word: str) -> str:
