@@ -67,3 +67,5 @@ def test_patterns_of_arcs_and_patterns_that_are_none() -> None:
             PhrasePattern.parse(bad).find(parse_tree("(S (NP (NN a)))"))
     with pytest.raises(DataError, match="not part of a pattern"):
         ArcPattern.parse("V =>> N")
+    with pytest.raises(DataError, match="more than 100 names"):
+        ArcPattern.parse("; ".join(f"N{i} [!x]" for i in range(1500)))

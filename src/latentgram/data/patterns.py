@@ -36,7 +36,7 @@ from latentgram.errors import DataError
 TRIALS = 200_000
 """Trials that a pattern of dependencies may take in a sentence."""
 MOST_NESTED = 100
-"""Levels of brackets in a pattern."""
+"""Levels of brackets in a pattern of constituents, and names in one of dependencies."""
 
 _TOKEN = re.compile(r"\s*(?:(!?(?:<<|>>|<|>|\$\.|\$|\.\.|\.|,,|,))(?=\s|\(|/|\w|\*)|(/[^/]+/)|([()])|([^\s()!]+))")
 
@@ -229,7 +229,10 @@ class ArcPattern:
         wanted = tuple(clause for kind, body in blocks if kind == "pattern" for clause in _clauses(body))
         if not wanted:
             raise DataError("the pattern is empty")
-        return cls(wanted, tuple(tuple(_clauses(body)) for kind, body in blocks if kind == "without"))
+        without = tuple(tuple(_clauses(body)) for kind, body in blocks if kind == "without")
+        if any(len(_names(clauses)) > MOST_NESTED for clauses in (wanted, *(wanted + each for each in without))):
+            raise DataError(f"the pattern has more than {MOST_NESTED} names")
+        return cls(wanted, without)
 
     def find(self, tree: DependencyTree) -> list[tuple[int, int]]:
         """The words of the first match, each as first and one past the last; none if nothing matches."""
@@ -305,13 +308,18 @@ def _order(left: str, right: str, order: str) -> Test:
     return test
 
 
+def _names(clauses: tuple[_Clause, ...]) -> list[str]:
+    """The names of words in clauses, in the order in which they occur."""
+    return list(dict.fromkeys(name for clause in clauses for name in clause.names))
+
+
 def _assignments(
     tree: DependencyTree, clauses: tuple[_Clause, ...], known: dict[str, int], trials: Iterator[int]
 ) -> Iterator[dict[str, int]]:
     """All ways to name words so that the clauses hold; two names are two words."""
     if next(trials) > TRIALS:
         raise DataError("this pattern has too many combinations: connect its words by arcs")
-    names = dict.fromkeys(name for clause in clauses for name in clause.names)
+    names = _names(clauses)
     free = [name for name in names if name not in known]
     ready = [clause for clause in clauses if all(name in known for name in clause.names)]
     if not all(clause.test(tree, known) for clause in ready):
