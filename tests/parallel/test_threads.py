@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from latentgram.errors import DataError
 from latentgram.parallel import (
@@ -18,6 +18,7 @@ from latentgram.parallel import (
     Threads,
     across,
     compiled,
+    one_thread,
     pieces,
     run_pieces,
     within,
@@ -52,11 +53,24 @@ def test_an_error_ends_the_work() -> None:
     assert len(done) < 20
 
 
-def test_blas_has_one_thread() -> None:
-    def threads(_: int) -> set[int]:
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+def blas_threads(_: int = 0) -> set[int]:
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
-    assert set.union(*Threads(2).map(threads, range(4))) <= {1}
+
+def test_blas_has_one_thread() -> None:
+    assert set.union(*Threads(2).map(blas_threads, range(4))) <= {1}
+
+
+def test_the_end_of_a_block_leaves_other_blocks_their_one_thread() -> None:
+    """They may overlap in any order; when the last has ended, the libraries have the threads that they had."""
+    with threadpool_limits(limits=2, user_api="blas"):
+        first, second = one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}
 
 
 @pytest.mark.parametrize("cost", [np.ones(5), np.r_[1000.0, np.ones(300)], np.zeros(40), np.arange(999)[::-1]])

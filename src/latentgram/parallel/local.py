@@ -23,7 +23,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -388,11 +388,45 @@ def run_pieces(engine: Engine, work: Callable[[int, int], object], cost: Numbers
         pass
 
 
+class _Pinning:
+    """One thread in each library of linear algebra while any block of this process asks for it.
+
+    The number is the process's own, not a thread's: blocks of several threads overlap, and the first to end must
+    not undo it for the others. Only the outermost block pays for it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._limits = threading.Lock(), ExitStack()
+        self._blocks = self._modules = 0
+
+    def begin(self) -> None:
+        """One block more; libraries that were loaded since the first one began are limited, too."""
+        with self._lock:
+            modules = len(sys.modules)
+            if not self._blocks or modules != self._modules:
+                self._limits.enter_context(_libraries(modules).limit(limits=1))
+                self._modules = modules
+            self._blocks += 1
+
+    def end(self) -> None:
+        """One block less."""
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks:
+                self._limits.close()
+
+
+_PINNING = _Pinning()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One thread in each library of linear algebra while the block runs."""
-    with _libraries(len(sys.modules)).limit(limits=1):
+    _PINNING.begin()
+    try:
         yield
+    finally:
+        _PINNING.end()
 
 
 @functools.lru_cache(maxsize=1)
