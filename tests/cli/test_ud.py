@@ -31,3 +31,21 @@ def test_raw_text_becomes_numbered_sentences(run, dependencies, tmp_path):
     assert relations["uas"] == 100
     assert 50 < relations["las"] == relations["relation_accuracy"]
     assert run("eval", model, dependencies / "dev.conllu", "--gold-heads", "--measures", "conll18").status == 1
+
+
+def test_whether_arcs_may_cross_is_chosen_and_told(run, tmp_path):
+    """Trees whose arcs cross, as names of relations can tell: the projective parser is as good, and is kept."""
+    rows = ((1, 0, "A"), (2, 1, "B"), (3, 1, "C"), (4, 2, "D"))
+    tree = "".join(
+        f"{word}\t{tag.lower()}\t_\t{tag}\t_\t_\t{head}\t{'dep' if head else 'root'}\t_\t_\n"
+        for word, head, tag in rows
+    )
+    train, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
+    train.write_text(f"{tree}\n" * 30)
+    dev.write_text(f"{tree}\n" * 5)
+    choice = ("--choose-crossing", "--passes", 3)
+    for command in (("arcs", *choice), ("arcs", *choice, "--dev", dev), ("ud", *choice, "--folds", 2)):
+        told = run("train", command[0], train, "-o", tmp_path / "m.lg", *command[1:])
+        assert told.status == 0, told.err
+        assert "projective trees 100.00, crossing arcs 100.00" in told.err
+        assert "arcs may cross" not in told.err
