@@ -125,7 +125,7 @@ def constrained(parser: lg.Parser, sentence: Any, known: Mapping[str, Any]) -> A
 
 def parser_answers(parser: lg.Parser) -> dict[str, Any]:
     """What a parser says of the sentences, with and without their tags, and of the given trees."""
-    arcs = not isinstance(parser.model, lg.LPCFG | lg.Ensemble)
+    arcs = not isinstance(parser.model, lg.LPCFG | lg.Ensemble | lg.ChartCRF)
     gold: Sequence[Any] = dependency_trees() if arcs else phrase_trees()
     tagged = [tree.sentence for tree in gold]
     asked: list[Any] = [*tagged, *([] if arcs and parser.tagger is None else SENTENCES)]
@@ -353,7 +353,7 @@ def differences(found: Any, wanted: Any, close: float, place: str = "") -> list[
 def hidden_states(value: Any) -> bool:
     """Whether charts in single precision are behind the answers of a value."""
     model = getattr(value, "model", value)
-    grammars = model.grammars if isinstance(model, lg.Ensemble) else (model,)
+    grammars = model.grammars if isinstance(model, lg.Ensemble | lg.ChartCRF) else (model,)
     return any(isinstance(grammar, lg.LPCFG) and grammar.states.max() > 1 for grammar in grammars)
 
 

@@ -13,7 +13,9 @@ import latentgram as lg
 from latentgram.data.head_rules import HeadRules
 from latentgram.data.heads import ENGLISH
 from latentgram.kinds.kind import Context
+from latentgram.lpcfg.crf import learning
 from latentgram.lpcfg.crf.charts import Teacher, dealt, jackknifed
+from latentgram.lpcfg.crf.kernels.view import NARROW, WIDE
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.crf.tags import FLOOR
@@ -223,7 +225,7 @@ def test_large_treebanks_and_large_tag_sets_have_no_tagger(monkeypatch: pytest.M
     for most, has_one in ((words, True), (words - 1, False), (0, False)):
         model = lg.fit(lg.ChartCRF, bank()[:20], by=dataclasses.replace(fast, tagger_up_to=most))
         assert (model.tagger is not None) == has_one
-    monkeypatch.setattr("latentgram.lpcfg.crf.learning.MOST_TAGS", 2)
+    monkeypatch.setattr(learning, "MOST_TAGS", 2)
     assert lg.fit(lg.ChartCRF, bank()[:20], by=fast).tagger is None
 
 
@@ -237,3 +239,23 @@ def test_the_tagger_is_stored_and_learns_on(tmp_path: Path) -> None:
     assert loaded.tagger is not None
     assert "zyx" in taught.candidates.words
     assert "zyx" not in loaded.tagger.candidates.words
+
+
+def test_large_treebanks_have_wide_features_which_are_stored_and_learned_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert crf().templates == NARROW
+    monkeypatch.setattr(learning, "WIDE_FROM", 1)
+    wide = lg.fit(lg.ChartCRF, bank(), by=BY)
+    assert wide.templates == WIDE
+    lg.save(wide, tmp_path / "wide.lg")
+    loaded = lg.load(tmp_path / "wide.lg", ChartCRF)
+    assert loaded.templates == WIDE
+    sentence = lg.demo_treebank(1, seed=9)[0].sentence
+    parse = lg.Parser(wide).parse(sentence)
+    assert lg.Parser(loaded).parse(sentence).probability == parse.probability
+    other = lg.Parser(dataclasses.replace(wide, templates=NARROW)).parse(sentence)
+    assert other.probability != parse.probability
+    learned = update(loaded, [lg.demo_treebank(1, seed=9)[0]])
+    assert learned.templates == WIDE
+    assert lg.Parser(learned).score(lg.demo_treebank(1, seed=9)[0]).probability > parse.probability * 0.99

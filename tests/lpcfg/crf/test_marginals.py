@@ -15,9 +15,17 @@ import latentgram as lg
 from latentgram.data.binarisation import Symbol
 from latentgram.data.head_rules import HeadRules
 from latentgram.lpcfg.crf.charts import Teacher
-from latentgram.lpcfg.crf.kernels.features import view_of
+from latentgram.lpcfg.crf.kernels.features import (
+    EDGE_FEATURES,
+    ITEM_FEATURES,
+    edge_buckets,
+    item_buckets,
+    span_keys,
+    split_keys,
+)
 from latentgram.lpcfg.crf.kernels.learning import Lesson
 from latentgram.lpcfg.crf.kernels.marginals import add_gradient, score_chart, shift_of
+from latentgram.lpcfg.crf.kernels.view import NARROW, WIDE, view_of
 from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals, tree_log_share
@@ -192,9 +200,11 @@ def log_likelihood(lesson: Lesson, trust: float, weights: np.ndarray) -> float:
     return float(target + scores.root[lesson.target_item[0] - lesson.chart.cell_begin[-2]] - log_total)
 
 
+@pytest.mark.parametrize("templates", [NARROW, WIDE])
 @pytest.mark.parametrize("number", range(3))
-def test_the_gradient_is_that_of_differences(number: int) -> None:
+def test_the_gradient_is_that_of_differences(number: int, templates: int) -> None:
     lesson, weights = lessons()[number], random_weights(number)
+    lesson = lesson._replace(symbols=lesson.symbols._replace(templates=templates))
     view, shift = view_of(*lesson[:5]), shift_of(weights)
     _, item, edge = marginals(lesson.chart, scores_of(lesson, 0.7, weights))
     item_difference, edge_difference = -item, -edge
@@ -212,3 +222,30 @@ def test_the_gradient_is_that_of_differences(number: int) -> None:
             moved[bucket] += step
             ends.append(log_likelihood(lesson, 0.7, moved))
         assert gradient[bucket] == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("templates", [NARROW, WIDE])
+def test_no_two_features_of_an_item_or_edge_are_the_same(templates: int) -> None:
+    """By their keys, all of whose bits count; the room for them is large enough, and not much larger."""
+    most = [0, 0]
+    for lesson in lessons():
+        view = view_of(*lesson[:4], lesson.symbols._replace(templates=templates))
+        keys, buckets = np.zeros((2, 2 * max(ITEM_FEATURES, EDGE_FEATURES)), np.uint64)
+        whole = np.uint64(0)
+        for some in range(len(lesson.item)):
+            shared = span_keys(view, view.first[some], view.end[some], keys)
+            most[0] = max(most[0], distinct(buckets, item_buckets(view, some, keys, shared, whole, buckets)))
+        for parent, left, right, number in edges_of(lesson.chart):
+            both = split_keys(view, left, right, keys)
+            entry = int(np.flatnonzero(lesson.chart.parent_item == parent)[0])
+            count = edge_buckets(view, number, entry, left, right, keys, both, whole, buckets)
+            most[1] = max(most[1], distinct(buckets, count))
+    room = np.array([ITEM_FEATURES, EDGE_FEATURES])
+    assert (np.array(most) <= room).all()
+    assert templates == NARROW or (np.array(most) > 0.9 * room).all()
+
+
+def distinct(buckets: np.ndarray, count: int) -> int:
+    """How many there are, no two of which are the same."""
+    assert len(set(buckets[:count].tolist())) == count
+    return count

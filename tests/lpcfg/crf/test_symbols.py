@@ -6,11 +6,11 @@ import hashlib
 
 import numpy as np
 
-from latentgram.lpcfg.crf.kernels.features import PAD, ROWS
+from latentgram.lpcfg.crf.kernels.view import PAD, ROWS
 from latentgram.lpcfg.crf.symbols import WordCodes
 
-PARTS = ("McDonald's", "d's", "AaAa'a", "A", "mcdonald's", "s", "'s", "ld's", "m", "mc", "mcd")
-"""The word, its ending, form, shape and spelling, and its endings and beginnings."""
+PARTS = ("McDonald's", "d's", "AaAa'a", "A", "", "mcdonald's", "s", "'s", "ld's", "m", "mc", "mcd")
+"""The word, its ending, form and shape, what it is as a mark (nothing), its spelling, endings and beginnings."""
 
 
 def code(text: str) -> int:
@@ -21,9 +21,9 @@ def test_codes_are_hashes_of_the_parts_of_words() -> None:
     codes = WordCodes().of(("--", "McDonald's"))
     assert codes.dtype == np.uint64
     assert codes.flags.c_contiguous
-    assert codes[:, PAD + 1].tolist() == [code(part) for part in PARTS]
+    assert codes[:, PAD + 1].tolist() == [code(part) if part else 0 for part in PARTS]
     assert codes[:, PAD].tolist() == [
-        code(part) for part in ("--", "--", "-", "--", "--", "-", *("--",) * 2, "-", *("--",) * 2)
+        code(part) for part in ("--", "--", "-", "--", "--", "--", "-", *("--",) * 2, "-", *("--",) * 2)
     ]
     sides = codes[:, :PAD], codes[:, -PAD:]
     assert [side.tolist() for side in sides] == [[[code(sign)] * PAD] * ROWS for sign in "‹›"]

@@ -155,6 +155,9 @@ FILES: dict[str, Callable[[], Any]] = {
     ),
     "lpcfg_heads_latent": lambda: parser(lg.LPCFG, phrases(), lg.Clustering(direction="head", **LATENT)),
     "ensemble_combining": lambda: parser(lg.Ensemble, phrases(), lg.Combining(members=2, iterations=1, **LATENT)),
+    "chart_crf_gradient": lambda: parser(
+        lg.ChartCRF, phrases(), lg.Gradient(folds=2, passes=2, step=0.1, bits=12, tagger_up_to=0, **LATENT)
+    ),
     # Parsers with more than a model.
     "parser_calibrated": lambda: lg.calibrate(
         parser(lg.LPCFG, phrases(60), lg.Counting(rare=2)), phrases(30, seed=1)

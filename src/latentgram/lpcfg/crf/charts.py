@@ -33,6 +33,7 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.crf.kernels.learning import Lesson
 from latentgram.lpcfg.crf.kernels.target import gold_nodes, target_tree
+from latentgram.lpcfg.crf.kernels.view import NARROW
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.crf.tags import TagEvidence
 from latentgram.lpcfg.kernels.edgewise import log_shares
@@ -57,13 +58,15 @@ class Teacher:
     heads: HeadRules
     tagger: Tagger | None = None
     """What helps with the tags of sentences without any."""
+    templates: int = NARROW
+    """Which features the layer has."""
     codes: WordCodes = dataclasses.field(default_factory=WordCodes)
 
     def lessons(self, forest: Forest) -> Iterator[Lesson]:
         """Two for each tree, with the tags of the treebank and without; none where there is no parse."""
         grammars = self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
         first = grammars[0]
-        cascade, symbols = Cascade(grammars, Pruning()), GrammarSymbols(first, self.heads).table
+        cascade, symbols = Cascade(grammars, Pruning()), GrammarSymbols(first, self.heads, self.templates).table
         evidence = None if self.tagger is None else TagEvidence(self.tagger, first)
         names = Alphabet((*first.interminals, *first.preterminals))
         table = LabelTable(names, len(first.interminals))
@@ -109,6 +112,7 @@ def jackknifed(
     heads: HeadRules,
     context: Context,
     learn_tagger: LearnTagger = lambda part: None,
+    templates: int = NARROW,
 ) -> list[Lesson]:
     """The lessons of a treebank, each part taught by a grammar, and a tagger if there is one, of the others."""
     if folds < 2:
@@ -124,7 +128,7 @@ def jackknifed(
 
     def part(fold: int) -> list[Lesson]:
         others = treebank.select(np.flatnonzero(fold_of != fold))
-        teacher = Teacher(learn(others), heads, learn_tagger(others))
+        teacher = Teacher(learn(others), heads, learn_tagger(others), templates)
         return list(teacher.lessons(treebank.select(np.flatnonzero(fold_of == fold)).forest))
 
     lessons: list[Lesson] = []

@@ -27,6 +27,7 @@ from latentgram.lpcfg.clustering import learn_clusters
 from latentgram.lpcfg.combining import learn_ensemble
 from latentgram.lpcfg.crf.charts import jackknifed
 from latentgram.lpcfg.crf.kernels.learning import Lesson, State, learn_chart
+from latentgram.lpcfg.crf.kernels.view import NARROW, WIDE
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.raw_text import annotated, checked, together
 from latentgram.lpcfg.model import LPCFG, Ensemble
@@ -38,6 +39,8 @@ from latentgram.tagger.settings import GradientTagger
 WEIGHTS_PER_WORD = 8
 LEAST_BITS, MOST_BITS = 20, 22
 """Of the number of weights, where it is not said: fewer would not make files much smaller, more slow learning."""
+WIDE_FROM = 50_000
+"""Words of the smallest treebank for wide features: with fewer they lose as much as they gain with more."""
 MOST_TAGS = 256
 """A tagger of more tags takes longer than all the rest."""
 
@@ -63,13 +66,15 @@ def learn_layer(
     words, tags = int(np.count_nonzero(forest.is_tag)), len(np.unique(forest.label[forest.is_tag]))
     tagged = words <= learner.tagger_up_to and tags <= MOST_TAGS
 
+    templates = WIDE if words >= WIDE_FROM else NARROW
+
     def grammar_of(part: Treebank[Tree]) -> LPCFG | Ensemble:
         return learn_grammar(together(part, more), learner, quiet)
 
     def tagger_of(part: Treebank[Tree]) -> Tagger | None:
         return learn_tagger(part, GradientTagger(), quiet) if tagged else None
 
-    lessons = jackknifed(treebank, learner.folds, grammar_of, heads, context, tagger_of)
+    lessons = jackknifed(treebank, learner.folds, grammar_of, heads, context, tagger_of, templates)
     state = new_state(bits_for(words) if learner.bits == "auto" else learner.bits)
     trace = descend(lessons, state, learner, context)
     grammar = learn_grammar(together(treebank, more), learner, dataclasses.replace(context, dev_score=None))
@@ -81,6 +86,7 @@ def learn_layer(
         float(state.trust[0] - state.trust[2]),
         Provenance(trace=trace),
         tagger_of(treebank),
+        templates,
     )
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from latentgram.data.head_rules import HeadRules
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance, Summarised
+from latentgram.lpcfg.crf.kernels.view import NARROW
 from latentgram.lpcfg.inspect.inspection import GrammarInspection
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.surprisal import Surprisal, reader
@@ -57,6 +58,8 @@ class ChartCRF(Summarised):
     provenance: Provenance = field(default_factory=Provenance)
     tagger: Tagger | None = None
     """What helps with the tags of sentences that have none."""
+    templates: Annotated[int, holds("templates in (1, 2)", "is not a set of features")] = NARROW
+    """Which features it has: `NARROW`, as in files of an earlier version, or `WIDE`."""
 
     def summary(self) -> str:
         """One line on its size."""

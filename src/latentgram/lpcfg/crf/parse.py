@@ -14,8 +14,8 @@ import numpy as np
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
-from latentgram.lpcfg.crf.kernels.features import Symbols
 from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors
+from latentgram.lpcfg.crf.kernels.view import Symbols
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.crf.tags import TagEvidence
@@ -42,7 +42,7 @@ class ChartCRFBackend(PhraseBackend):
 
     @cached_property
     def _symbols(self) -> Symbols:
-        return GrammarSymbols(self.grammar, self.model.heads).table
+        return GrammarSymbols(self.grammar, self.model.heads, self.model.templates).table
 
     @cached_property
     def _evidence(self) -> TagEvidence | None:

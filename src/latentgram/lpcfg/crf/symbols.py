@@ -19,7 +19,7 @@ from latentgram.arrays import Codes
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Symbol
 from latentgram.data.head_rules import HeadRules
-from latentgram.lpcfg.crf.kernels.features import PAD, ROWS, Symbols
+from latentgram.lpcfg.crf.kernels.view import PAD, ROWS, Symbols
 from latentgram.lpcfg.model import LPCFG
 
 ENDING = 3
@@ -71,15 +71,19 @@ def shape_of(word: str) -> str:
     return "".join(map(_kind_of, word[:1])) if any(map(str.isalnum, word)) else word
 
 
+_NO_MARK = bytes(8)
+
+
 def _row(*parts: str) -> bytes:
     return b"".join(map(_digest, parts))
 
 
 def _row_of(word: str) -> bytes:
-    """The codes of a word, in the order of the rows of features.py."""
+    """The codes of a word, in the order of the rows of view.py."""
     plain = word.casefold()
     endings, beginnings = (plain[-size:] for size in (1, 2, 4)), (plain[:size] for size in (1, 2, 3))
-    return _row(word, plain[-ENDING:], form_of(word), shape_of(word), plain, *endings, *beginnings)
+    mark = _NO_MARK if any(map(str.isalnum, word)) else _digest(word)
+    return _row(word, plain[-ENDING:], form_of(word), shape_of(word)) + mark + _row(plain, *endings, *beginnings)
 
 
 _BEFORE, _AFTER = (PAD * _row(*(side,) * ROWS) for side in ("‹", "›"))
@@ -110,6 +114,8 @@ class GrammarSymbols:
 
     grammar: LPCFG
     heads: HeadRules
+    templates: int
+    """Which features a layer has."""
 
     @cached_property
     def table(self) -> Symbols:
@@ -128,4 +134,5 @@ class GrammarSymbols:
             labels.encode(symbol.chain[-1] for symbol in symbols),
             rank,
             from_right,
+            self.templates,
         )

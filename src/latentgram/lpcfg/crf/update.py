@@ -44,7 +44,7 @@ def update(model: ChartCRF, trees: Iterable[Tree]) -> ChartCRF:
     # The trust in the grammar stays: a sum of squares without end lets it make no step.
     trust = np.array([model.trust, np.inf, 0.0])
     state = State(model.weights.copy(), model.squares.copy(), drift, gradient, trust)
-    lessons = list(Teacher(model.grammar, model.heads, model.tagger).lessons(forest))
+    lessons = list(Teacher(model.grammar, model.heads, model.tagger, model.templates).lessons(forest))
     for _ in range(PASSES):
         for lesson in lessons:
             learn_chart(lesson, state, step, margin, 0.0)

@@ -19,13 +19,15 @@ import numpy as np
 
 from latentgram.arrays import Codes, Floats, Floats32, Ints, Ints32
 from latentgram.compiling import njit
-from latentgram.lpcfg.crf.kernels.features import Symbols, view_of
 from latentgram.lpcfg.crf.kernels.marginals import add_gradient, score_chart, shift_of
+from latentgram.lpcfg.crf.kernels.view import WIDE, Symbols, view_of
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals
 
 LEAST = 1e-2
 """What is right up to so much changes no weight."""
+WIDE_RATE = 0.5
+"""The share of the rate for wide features: there are more than twice as many, so together they go as far."""
 
 
 class Lesson(NamedTuple):
@@ -84,6 +86,8 @@ def learn_chart(lesson, state, rate, margin, time):
     first = chart.cell_begin[-2]
     for place in range(shares[1].shape[0]):
         slope -= item_marginal[first + place] * shares[1][place]
+    if symbols.templates >= WIDE:
+        rate *= WIDE_RATE
     touched = add_gradient(view, right_item, right_edge, LEAST, shift, state.gradient)
     _apply(state, touched, np.float32(rate), np.float32(time))
     trust = state.trust

@@ -24,8 +24,8 @@ from latentgram.lpcfg.crf.kernels.features import (
     item_buckets,
     span_keys,
     split_keys,
-    view_of,
 )
+from latentgram.lpcfg.crf.kernels.view import view_of
 from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals
 
 
