@@ -65,7 +65,6 @@ def learn_layer(
     forest = treebank.forest
     words, tags = int(np.count_nonzero(forest.is_tag)), len(np.unique(forest.label[forest.is_tag]))
     tagged = words <= learner.tagger_up_to and tags <= MOST_TAGS
-
     templates = WIDE if words >= WIDE_FROM else NARROW
 
     def grammar_of(part: Treebank[Tree]) -> LPCFG | Ensemble:
