@@ -239,8 +239,8 @@ class LeafTable:
     def _of_words(self, asked: list[Asked]) -> Leaves:
         """The leaves of words, one after the other."""
         grammar, rare = self.grammar, self.grammar.rare_words
-        words = grammar.words.encode(rare.symbol(word, tag, first=first) for word, tag, first in asked)
         tags = grammar.tags.encode("" if tag is None else tag for _, tag, _ in asked)
+        words = grammar.words.encode(rare.symbol(word, tag, first=first) for word, tag, first in asked)
         by_tag = grammar.words.encode("" if tag is None else tag_symbol(tag) for _, tag, _ in asked)
         return self._look(words, tags, by_tag)
 
