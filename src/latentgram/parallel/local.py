@@ -24,6 +24,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -388,45 +389,41 @@ def run_pieces(engine: Engine, work: Callable[[int, int], object], cost: Numbers
         pass
 
 
-class _Pinning:
-    """One thread in each library of linear algebra while any block of this process asks for it.
+@dataclass
+class _Limits:
+    """What limits the threads of linear algebra, and how many blocks of this process ask for it."""
 
-    The number is the process's own, not a thread's: blocks of several threads overlap, and the first to end must
-    not undo it for the others. Only the outermost block pays for it.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._limits = threading.Lock(), ExitStack()
-        self._blocks = self._modules = 0
-
-    def begin(self) -> None:
-        """One block more; libraries that were loaded since the first one began are limited, too."""
-        with self._lock:
-            modules = len(sys.modules)
-            if not self._blocks or modules != self._modules:
-                self._limits.enter_context(_libraries(modules).limit(limits=1))
-                self._modules = modules
-            self._blocks += 1
-
-    def end(self) -> None:
-        """One block less."""
-        with self._lock:
-            self._blocks -= 1
-            if not self._blocks:
-                self._limits.close()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    limits: ExitStack = field(default_factory=ExitStack)
+    blocks: int = 0
+    modules: int = 0
+    """How many modules there were when the libraries among them were last looked for."""
 
 
-_PINNING = _Pinning()
+_LIMITS = _Limits()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread in each library of linear algebra while the block runs."""
-    _PINNING.begin()
+    """One thread in each library of linear algebra while the block runs.
+
+    The number is the process's own, not a thread's: blocks of several threads overlap, and the first to end must
+    not undo it for the others. Only the outermost block pays for it; libraries that are loaded after it began are
+    limited by the next one.
+    """
+    with _LIMITS.lock:
+        modules = len(sys.modules)
+        if not _LIMITS.blocks or modules != _LIMITS.modules:
+            _LIMITS.limits.enter_context(_libraries(modules).limit(limits=1))
+            _LIMITS.modules = modules
+        _LIMITS.blocks += 1
     try:
         yield
     finally:
-        _PINNING.end()
+        with _LIMITS.lock:
+            _LIMITS.blocks -= 1
+            if not _LIMITS.blocks:
+                _LIMITS.limits.close()
 
 
 @functools.lru_cache(maxsize=1)
