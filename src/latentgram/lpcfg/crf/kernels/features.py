@@ -24,7 +24,6 @@ import math
 import numpy as np
 
 from latentgram.compiling import njit
-from latentgram.lpcfg.crf.kernels import wider
 from latentgram.lpcfg.crf.kernels.view import (
     ENDING,
     FORM,
@@ -49,6 +48,13 @@ from latentgram.lpcfg.crf.kernels.view import (
     number_code,
     odds_code,
     written,
+)
+from latentgram.lpcfg.crf.kernels.wider import (
+    wide_edge_buckets,
+    wide_item_buckets,
+    wide_span_keys,
+    wide_split_keys,
+    wide_word_keys,
 )
 
 ITEM_FEATURES = 136
@@ -87,7 +93,7 @@ def span_keys(view, first, end, keys):
         inner,
     )  # fmt: skip
     count = written(values, _ITEM, keys, 0)
-    return wider.span_keys(view, first, end, keys, count) if view.symbols.templates >= WIDE else count
+    return wide_span_keys(view, first, end, keys, count) if view.symbols.templates >= WIDE else count
 
 
 @njit(borrows=True)
@@ -107,7 +113,7 @@ def word_keys(view, place, keys):
     for row in range(SPELLING, ROWS):
         keys[count] = view.words[row, i] + TEMPLATE[_WORD + count]
         count += 1
-    return wider.word_keys(view, place, keys, count) if view.symbols.templates >= WIDE else count
+    return wide_word_keys(view, place, keys, count) if view.symbols.templates >= WIDE else count
 
 
 @njit(inline="always")
@@ -130,7 +136,7 @@ def item_buckets(view, some, keys, shared, shift, buckets):
     )  # fmt: skip
     count = hashed(values, _PHRASE + 1, symbol, shift, buckets, shared)
     if view.symbols.templates >= WIDE:
-        return wider.item_buckets(view, some, odds, symbol, shift, buckets, count)
+        return wide_item_buckets(view, some, odds, symbol, shift, buckets, count)
     return count
 
 
@@ -164,7 +170,7 @@ def split_keys(view, left, right, keys):
     first = written(with_parent, _PARENT, keys, 0)
     count = written(with_rule, _RULE, keys, first)
     if view.symbols.templates >= WIDE:
-        count = wider.split_keys(view, left, right, keys, count)
+        count = wide_split_keys(view, left, right, keys, count)
     return first, count
 
 
@@ -188,5 +194,5 @@ def edge_buckets(view, number, entry, left, right, keys, shared, shift, buckets)
     values = (rule, whole, above + seen, above + given, given * A + seen)
     count = hashed(values, _EDGE, np.uint64(0), shift, buckets, count)
     if symbols.templates >= WIDE:
-        return wider.edge_buckets(view, left, right, (above, rule, given, seen), shift, buckets, count)
+        return wide_edge_buckets(view, left, right, (above, rule, given, seen), shift, buckets, count)
     return count

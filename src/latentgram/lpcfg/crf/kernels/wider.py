@@ -41,7 +41,7 @@ grammar gives them begin."""
 
 
 @njit(inline="always")
-def span_keys(view, first, end, keys, count):
+def wide_span_keys(view, first, end, keys, count):
     """Write more of what the items over a span of several words share; how many keys there are then."""
     word, tag, ending, form = view.words[WORD], view.tag, view.words[ENDING], view.words[FORM]
     i, j = first + PAD, end + PAD
@@ -67,7 +67,7 @@ def span_keys(view, first, end, keys, count):
 
 
 @njit(inline="always")
-def word_keys(view, place, keys, count):
+def wide_word_keys(view, place, keys, count):
     """Write more of what the items over a word share; how many keys there are then."""
     word, tag, ending, forms, i = view.words[WORD], view.tag, view.words[ENDING], view.words[FORM], place + PAD
     w, wb, wa = word[i] * A, word[i - 1] * C, word[i + 1] * D
@@ -84,7 +84,7 @@ def word_keys(view, place, keys, count):
 
 
 @njit(inline="always")
-def item_buckets(view, some, odds, symbol, shift, buckets, count):
+def wide_item_buckets(view, some, odds, symbol, shift, buckets, count):
     """Write more buckets of an item over several words; how many there are then."""
     word, tag = view.words[WORD], view.tag
     i, j, h = view.first[some] + PAD, view.end[some] + PAD, view.head[some] + PAD
@@ -109,7 +109,7 @@ def item_buckets(view, some, odds, symbol, shift, buckets, count):
 
 
 @njit(inline="always")
-def split_keys(view, left, right, keys, count):
+def wide_split_keys(view, left, right, keys, count):
     """Write more of what the edges at a split share, which goes with their rule; how many keys there are then."""
     word, tag, ending, form = view.words[WORD], view.tag, view.words[ENDING], view.words[FORM]
     first, middle, end = view.first[left], view.first[right], view.end[right]
@@ -140,7 +140,7 @@ def split_keys(view, left, right, keys, count):
 
 
 @njit(inline="always")
-def edge_buckets(view, left, right, codes, shift, buckets, count):
+def wide_edge_buckets(view, left, right, codes, shift, buckets, count):
     """Write more buckets of an edge, from the codes of its parent, of its rule, of what the grammar gives it and
     of whether its rule was seen; how many there are then."""
     above, rule, given, seen = codes
