@@ -12,9 +12,8 @@ for every model. In the states it stays below theory up to 32 of them (L-PCFG by
 HMM by EM 1.4 for m²): probably because larger matrix products are quicker a number, and few symbols have
 enough nodes to get all states. Parsing time grows with the length by n^1.5 to n^1.7 for pruned L-PCFGs, n^2.4 for
 arcs, n^2.6 for head automata, and linearly or less for HMMs and taggers.
-Above theory is only training a tagger, at 1.1 for 1 in the sentences: a pass takes 115 µs a sentence while the
-numbers of all features, 1.8 kB a sentence, are up to 4 MB, and 139 µs when they are 7 or 15 MB and no longer in
-the processor's own cache. That is a step, not a power.
+Training grows fastest in the sentences for a tagger (1.08 for 1): when its numbers no longer fit into the
+processor's own cache, a pass takes somewhat longer per sentence. That is a step, not a power.
 
     python benchmarks/bench_growth.py [MODEL…]      (models that are not named keep their rows)
 """
