@@ -11,8 +11,8 @@ to the real treebanks, spectral learning is timed on them too. Tasks may be chos
 others are kept.
 
 Conclusion (results/speedup.csv): all results are the same. Parsing, evaluation and EM gain 1.8 to 1.95, clustering
-1.7; spectral learning 1.5 to 1.6 with 16 states and on the largest text, 1.1 to 1.3 with 32 states on real
-treebanks, where both wait for fresh memory. Serial in learning is what is left of the preparation of the trees.
+1.7; spectral learning 1.5 to 1.7 with 16 and with 32 states, on generated and on real treebanks. Serial in
+learning is what is left of the preparation of the trees.
 Beside other work two workers lose more than one.
 
     python benchmarks/bench_speedup.py [WORDS…]
