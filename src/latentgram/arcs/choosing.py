@@ -26,7 +26,7 @@ from latentgram.evaluate.attachment import score_attachment
 from latentgram.kinds.kind import Context
 
 HELD_OUT = 5
-"""Every so manieth tree is held out where there are no others to choose on."""
+"""One tree in so many is held out where no others are given to choose on."""
 
 
 def learn_chosen(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Context) -> ArcFactored:

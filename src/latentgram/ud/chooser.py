@@ -151,7 +151,7 @@ def learn_chooser(
     tables, (rank, period) = Tables(items.forms, effects, known), _hiding(items.words.form)
 
     def one_pass(done: int, order: Ints, weights: Moving) -> float:
-        # Every so manieth word of a form is taken as never seen, so that endings learn what to say of new words.
+        # One word in so many of a form is taken as never seen, so that endings learn what to say of new words.
         lesson = Lesson(gold, (rank + done) % period == 0)
         moment = float(done * len(items))
         return float(learn_pass(order, tables, items.words, lesson, how.step, moment, weights, how.bits))
